@@ -1,0 +1,2 @@
+include $(srcdir)/data/profiles.mk
+include $(srcdir)/data/demo.mk

@@ -1,0 +1,1 @@
+# documentation that is installed

@@ -1,0 +1,79 @@
+/* ranks.h - stack frames, stack classes and the odd rank out.
+ *
+ * A class is the set of processes whose main threads have the same functions and files all the way down
+ * (line numbers do not count). Classes are sorted: the odd ones (candidates) first, then by size.
+ * What the innermost frames mean is told by a table of frame names (wait for the GPU, collective, lock, message queue).
+ */
+#ifndef HANGTOP_MODEL_RANKS_H
+#define HANGTOP_MODEL_RANKS_H
+
+#include <stdbool.h>
+
+#include "model/model.h"
+
+#define RANKS_MAX 1024
+#define CLASSES_MAX 64
+#define FRAMES_MAX 256
+
+enum wait_kind {
+	WAIT_UNKNOWN,           /* no frames */
+	WAIT_GPU,               /* synchronize, .item(), a stream or event wait */
+	WAIT_COLLECTIVE,        /* all_reduce, barrier, broadcast, ... */
+	WAIT_LOCK,              /* a lock or a condition */
+	WAIT_QUEUE,             /* a message queue: no work was given */
+	WAIT_IO,                /* socket, poll, select, sleep */
+	WAIT_HOST_CODE,         /* runs Python or native code of the model */
+};
+const char *wait_kind_word(enum wait_kind kind);
+
+struct rank_frames {
+	int frames;
+	struct span frame[FRAMES_MAX]; /* "function (file:line)", innermost first; borrowed from the record */
+	struct span thread;            /* name of the thread chosen */
+	struct span state;             /* active idle active+gil; empty when unknown */
+	bool gil;
+};
+
+/* The main thread of a stack observation. Text is copied into `arena`. False without frames. */
+bool rank_main_thread(const struct observation *stack, struct rank_frames *out, struct buf *arena);
+enum wait_kind rank_wait(const struct rank_frames *frames);
+/* "function" and "file:line" of a frame text; false when it has no file part. */
+bool frame_split(struct span frame, struct span *function, struct span *file, struct span *line);
+
+struct rank {
+	const struct observation *process;     /* role worker */
+	const struct observation *sample;      /* may be NULL */
+	const struct stack_pair *stack;        /* may be NULL */
+	char name[32];                         /* rank, or "pid N" */
+	int order;                             /* numeric sort key */
+	int class;                             /* index into class, -1 without a stack */
+	bool ended;
+};
+
+struct stack_class {
+	int members[RANKS_MAX];
+	int count;
+	char ranges[128];                      /* "[0-2,4-7]" or "TP3" folded */
+	char top[160];                         /* "synchronize <- all_reduce": the telling frames, innermost first */
+	char where[160];                       /* "function (file:line)" of the first frame of interest */
+	enum wait_kind wait;
+	bool odd;                              /* a candidate */
+	int64_t same_since;                    /* the youngest same_since of its members; 0 when unknown */
+	int same_count;                        /* the smallest of its members */
+};
+
+struct ranks {
+	struct rank rank[RANKS_MAX];
+	int count;
+	struct stack_class class[CLASSES_MAX];
+	int classes;
+	int with_stack;
+	int64_t oldest_stack, newest_stack;    /* t of last samples; 0 without any */
+};
+
+/* Build from the model (heavy struct: allocate once and reuse). Workers only, ordered by rank. */
+void ranks_build(struct ranks *out, const struct model *m);
+/* Fold names like TP0 TP1 TP3 into "TP[0-1,3]" (also numbers and DP1_TP3). */
+void ranks_fold(const struct rank *rank, const int *member, int count, char *out, size_t size);
+
+#endif

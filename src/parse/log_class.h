@@ -1,0 +1,3 @@
+#ifndef HANGTOP_PARSE_LOG_CLASS_H
+#define HANGTOP_PARSE_LOG_CLASS_H
+#endif

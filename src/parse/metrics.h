@@ -1,0 +1,3 @@
+#ifndef HANGTOP_PARSE_METRICS_H
+#define HANGTOP_PARSE_METRICS_H
+#endif

@@ -1,0 +1,3 @@
+#ifndef HANGTOP_PARSE_MODELS_H
+#define HANGTOP_PARSE_MODELS_H
+#endif

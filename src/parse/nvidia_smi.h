@@ -1,0 +1,3 @@
+#ifndef HANGTOP_PARSE_NVIDIA_SMI_H
+#define HANGTOP_PARSE_NVIDIA_SMI_H
+#endif

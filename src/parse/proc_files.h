@@ -1,0 +1,3 @@
+#ifndef HANGTOP_PARSE_PROC_FILES_H
+#define HANGTOP_PARSE_PROC_FILES_H
+#endif

@@ -1,0 +1,3 @@
+#ifndef HANGTOP_PARSE_PYSPY_H
+#define HANGTOP_PARSE_PYSPY_H
+#endif

@@ -1,0 +1,3 @@
+#ifndef HANGTOP_STORE_SCHEMA_H
+#define HANGTOP_STORE_SCHEMA_H
+#endif

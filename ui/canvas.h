@@ -1,0 +1,3 @@
+#ifndef HANGTOP_UI_CANVAS_H
+#define HANGTOP_UI_CANVAS_H
+#endif
