@@ -12,24 +12,18 @@
 #define HANGTOP_MODEL_MODEL_H
 
 #include "base/map.h"
+#include "model/history.h"
 #include "model/observation.h"
+#include "model/stacks.h"
 
 #define MODEL_SUBJECTS_MAX 20000
 #define MODEL_EVENTS_MAX 500
-#define HISTORY_POINTS 60       /* of HISTORY_STEP_MS each: two minutes */
-#define HISTORY_STEP_MS 2000
-
-/* A short history of one number, for a sparkline: the maximum (or sum) in each step of wall time. */
-struct history {
-	int64_t step;           /* number of the newest step: t / HISTORY_STEP_MS; 0 when empty */
-	float point[HISTORY_POINTS]; /* ring by step % HISTORY_POINTS; NaN is no data */
-};
-
-/* The last two stack samples of one process that had frames. */
+/* The last two stack samples of one process that had frames, and what the last one says. */
 struct stack_pair {
 	struct record *last, *before;
+	struct stack_summary summary;  /* of last */
 	int64_t same_since;     /* t of the oldest sample since which the main thread's frames are equal */
-	int same_count;         /* samples in that run, 1 when the last differs from the one before */
+	int64_t same_count;     /* samples in that run, 1 when the last differs from the one before */
 };
 
 /* A ring of the last records of one event kind, oldest first from `start`. */
@@ -40,7 +34,7 @@ struct events {
 
 struct model {
 	struct map subject;             /* observation_key -> struct record, STATE and SAMPLE kinds */
-	struct map history;             /* "gpu/3" busy (max), "progress" (sum) -> struct history, key starts with the node */
+	struct map history;             /* "node/gpu/3" busy (max), "node/progress" (sum) -> struct history */
 	struct map stack;               /* "node/pid" -> struct stack_pair */
 	struct events event[KIND_COUNT];/* EVENT kinds, and the changes of verdict and finding */
 	int64_t last_t;                 /* largest t fed */
@@ -52,7 +46,9 @@ struct model {
 void model_init(struct model *m);
 void model_release(struct model *m);
 void model_clear(struct model *m);
-void model_observe(struct model *m, const struct observation *o);
+/* Feed one. Returns the model's own record of it, with the fields that the front fills in (STACK_same_since, REQUESTS_open_since);
+ * NULL when it was not kept. */
+const struct observation *model_observe(struct model *m, const struct observation *o);
 
 /* The latest record of a subject, or NULL. Walk m->subject.entry for all. */
 const struct observation *model_latest(const struct model *m, const char *key);
@@ -66,8 +62,6 @@ const struct stack_pair *model_stack(const struct model *m, const char *node, in
 /* The process record of a pid, or NULL. */
 const struct observation *model_process(const struct model *m, const char *node, int64_t pid);
 const struct history *model_history(const struct model *m, const char *key);
-/* Values of the newest `n` steps up to `now`, oldest first; NaN where there is none. */
-void history_points(const struct history *h, int64_t now, float *out, int n);
 /* The whole state as text, sorted by key: what "replay equals live" compares. */
 void model_dump(const struct model *m, struct buf *out);
 

@@ -1,8 +1,8 @@
-/* ranks.h - stack frames, stack classes and the odd rank out.
+/* ranks.h - the ranks, their stack classes and the odd one out.
  *
  * A class is the set of processes whose main threads have the same functions and files all the way down
  * (line numbers do not count). Classes are sorted: the odd ones (candidates) first, then by size.
- * What the innermost frames mean is told by a table of frame names (wait for the GPU, collective, lock, message queue).
+ * What the innermost frames mean is told by stacks.h.
  */
 #ifndef HANGTOP_MODEL_RANKS_H
 #define HANGTOP_MODEL_RANKS_H
@@ -10,35 +10,10 @@
 #include <stdbool.h>
 
 #include "model/model.h"
+#include "model/stacks.h"
 
 #define RANKS_MAX 1024
 #define CLASSES_MAX 64
-#define FRAMES_MAX 256
-
-enum wait_kind {
-	WAIT_UNKNOWN,           /* no frames */
-	WAIT_GPU,               /* synchronize, .item(), a stream or event wait */
-	WAIT_COLLECTIVE,        /* all_reduce, barrier, broadcast, ... */
-	WAIT_LOCK,              /* a lock or a condition */
-	WAIT_QUEUE,             /* a message queue: no work was given */
-	WAIT_IO,                /* socket, poll, select, sleep */
-	WAIT_HOST_CODE,         /* runs Python or native code of the model */
-};
-const char *wait_kind_word(enum wait_kind kind);
-
-struct rank_frames {
-	int frames;
-	struct span frame[FRAMES_MAX]; /* "function (file:line)", innermost first; borrowed from the record */
-	struct span thread;            /* name of the thread chosen */
-	struct span state;             /* active idle active+gil; empty when unknown */
-	bool gil;
-};
-
-/* The main thread of a stack observation. Text is copied into `arena`. False without frames. */
-bool rank_main_thread(const struct observation *stack, struct rank_frames *out, struct buf *arena);
-enum wait_kind rank_wait(const struct rank_frames *frames);
-/* "function" and "file:line" of a frame text; false when it has no file part. */
-bool frame_split(struct span frame, struct span *function, struct span *file, struct span *line);
 
 struct rank {
 	const struct observation *process;     /* role worker */
