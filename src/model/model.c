@@ -235,6 +235,58 @@ const struct observation *model_process(const struct model *m, const char *node,
 	return model_latest(m, key);
 }
 
+int64_t model_run_start(const struct model *m)
+{
+	const struct observation *o;
+	int64_t newest = 0, start;
+	size_t at = 0;
+
+	while ((o = model_next(m, KIND_process, &at)))
+		if (observation_text_is(o, PROCESS_role, "api") && observation_get_int(o, PROCESS_start, &start) && start > newest)
+			newest = start;
+	return newest;
+}
+
+const struct observation *model_mark(const struct model *m, const char *class)
+{
+	const struct observation *o;
+	size_t at = 0;
+
+	while ((o = model_next(m, KIND_log_mark, &at)))
+		if (observation_text_is(o, LOG_MARK_class, class))
+			return o;
+	return NULL;
+}
+
+bool model_log_mark(const struct model *m, const struct observation *log, struct observation *mark)
+{
+	static const struct { const char *class; bool first; } marked[] = {
+		{ "start", false }, { "ready", false }, { "loading", false }, { "fault", true }, { "fatal", true },
+	};
+	const struct observation *old, *start = model_mark(m, "start");
+	struct span text;
+	int64_t offset;
+
+	for (size_t i = 0; i < sizeof marked / sizeof marked[0]; i++) {
+		if (!observation_text_is(log, LOG_class, marked[i].class))
+			continue;
+		old = model_mark(m, marked[i].class);
+		if (marked[i].first && old && (!start || old->t >= start->t) && old->t >= model_run_start(m))
+			return false;
+		observation_init(mark, KIND_log_mark, log->node, log->t);
+		mark->lag = log->lag;
+		observation_text(mark, LOG_MARK_class, marked[i].class);
+		if (observation_get_text(log, LOG_text, &text))
+			observation_span(mark, LOG_MARK_text, text);
+		if (observation_get_text(log, LOG_file, &text))
+			observation_span(mark, LOG_MARK_file, text);
+		if (observation_get_int(log, LOG_offset, &offset))
+			observation_int(mark, LOG_MARK_offset, offset);
+		return true;
+	}
+	return false;
+}
+
 const struct history *model_history(const struct model *m, const char *key)
 {
 	return map_get(&m->history, key);

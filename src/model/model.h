@@ -61,6 +61,11 @@ const struct observation *model_newest(const struct model *m, enum kind kind);
 const struct stack_pair *model_stack(const struct model *m, const char *node, int64_t pid);
 /* The process record of a pid, or NULL. */
 const struct observation *model_process(const struct model *m, const char *node, int64_t pid);
+/* Start (ms since the epoch) of the newest API process: what is older belongs to an earlier run of the server. 0 unknown. */
+int64_t model_run_start(const struct model *m);
+/* When a log line is to be remembered beyond the last events (see kind log_mark), fill `mark` and return true. */
+bool model_log_mark(const struct model *m, const struct observation *log, struct observation *mark);
+const struct observation *model_mark(const struct model *m, const char *class);
 const struct history *model_history(const struct model *m, const char *key);
 /* The whole state as text, sorted by key: what "replay equals live" compares. */
 void model_dump(const struct model *m, struct buf *out);

@@ -136,22 +136,9 @@ static int compare_ranks(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* Start of the newest api process: workers that are older belong to an earlier run of the server. */
-static int64_t run_start(const struct model *m)
-{
-	const struct observation *o;
-	int64_t newest = 0, start;
-	size_t at = 0;
-
-	while ((o = model_next(m, KIND_process, &at)))
-		if (observation_text_is(o, PROCESS_role, "api") && observation_get_int(o, PROCESS_start, &start) && start > newest)
-			newest = start;
-	return newest;
-}
-
 static void collect(struct ranks *out, const struct model *m)
 {
-	int64_t since = run_start(m), start, pid, ended;
+	int64_t since = model_run_start(m), start, pid, ended;
 	const struct observation *o;
 	size_t at = 0;
 	char key[160];
