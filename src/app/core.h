@@ -23,7 +23,7 @@ struct core {
 	int64_t last_stamp;
 	struct record **queue;
 	size_t queued, queue_cap;
-	bool replaying;                /* recorded verdicts are not fed again: they are computed */
+	bool replaying;                /* from a recording: what the front adds is in it already */
 	/* Every observation that is part of the session, stamped, in order; for the store and --jsonl. May be NULL. */
 	void (*record)(void *context, const struct observation *o);
 	/* The verdict has changed. May be NULL. */
@@ -35,11 +35,15 @@ void core_init(struct core *core, const char *node, int64_t stall_ms);
 void core_release(struct core *core);
 /* From an agent, or from the user: `now` is the front's clock. o->t is the reading's time on the node. */
 void core_observe(struct core *core, const struct observation *o, int64_t now);
-/* From a recording: stamped already. */
+/* From a recording, in order: stamped already. Recorded verdicts and findings are skipped: they are computed again. */
 void core_replay(struct core *core, const struct observation *o);
+/* From reader_state_at(), after core_reset(): straight into the model, verdicts too. */
+void core_restore(struct core *core, const struct observation *o);
 /* Run the grid up to `now`. Returns true when anything was applied or the verdict changed. */
 bool core_advance(struct core *core, int64_t now);
-/* Forget everything and start at t (before feeding reader_state_at). */
+/* The grid point whose evaluation has seen everything before t: t rounded down. */
+int64_t core_grid(int64_t t);
+/* Forget everything; the next grid point evaluated is t (a multiple of CORE_STEP_MS). */
 void core_reset(struct core *core, int64_t t);
 /* Model, verdict and findings as text: what "replay equals live" compares. */
 void core_dump(const struct core *core, struct buf *out);

@@ -23,22 +23,22 @@ int64_t clock_mono_ms(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
-static const char *format_time(char *out, size_t size, int64_t t, const char *format)
+const char *clock_hms(char *out, size_t size, int64_t t)
 {
 	time_t seconds = (time_t)(t / 1000);
 	struct tm tm;
 
-	if (!localtime_r(&seconds, &tm) || !strftime(out, size, format, &tm))
+	if (!localtime_r(&seconds, &tm) || !strftime(out, size, "%H:%M:%S", &tm))
 		out[0] = 0;
 	return out;
 }
 
-const char *clock_hms(char *out, size_t size, int64_t t)
-{
-	return format_time(out, size, t, "%H:%M:%S");
-}
-
 const char *clock_stamp(char *out, size_t size, int64_t t)
 {
-	return format_time(out, size, t, "%Y-%m-%d %H:%M:%S");
+	time_t seconds = (time_t)(t / 1000);
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) || !strftime(out, size, "%Y-%m-%d %H:%M:%S", &tm))
+		out[0] = 0;
+	return out;
 }

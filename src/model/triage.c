@@ -544,14 +544,39 @@ void triage(struct verdict *out, const struct model *m, struct ranks *ranks, con
 	keep_since(out, m, now);
 }
 
-bool verdict_changed(const struct verdict *a, const struct verdict *b)
-{
-	return a->state != b->state || strcmp(a->where, b->where) != 0 || strcmp(a->candidates, b->candidates) != 0;
-}
-
 bool triage_wants_stacks(const struct verdict *v, const struct ranks *ranks, int64_t now)
 {
 	return v->state == STATE_SUSPECT && now - ranks->newest_stack > FACTS_APART_MS + 200;
+}
+
+static void encode_candidates(const struct verdict *v, struct buf *out)
+{
+	struct json_write w;
+
+	jw_start(&w, out);
+	jw_array(&w, NULL);
+	if (*v->candidates)
+		jw_string(&w, NULL, v->candidates);
+	jw_end_array(&w);
+}
+
+bool verdict_changed(const struct observation *recorded, const struct verdict *v)
+{
+	struct span where = { "", 0 }, candidates = { "", 0 };
+	struct buf now;
+	bool same;
+
+	if (!recorded || !observation_text_is(recorded, VERDICT_state, state_word(v->state)))
+		return true;
+	observation_get_text(recorded, VERDICT_where, &where);
+	if (!span_is(where, v->where))
+		return true;
+	buf_init(&now, 4096);
+	encode_candidates(v, &now);
+	observation_get_text(recorded, VERDICT_candidates, &candidates);
+	same = span_same(candidates, buf_as_span(&now));
+	buf_release(&now);
+	return !same;
 }
 
 static void encode_evidence(const struct verdict *v, int64_t now, struct buf *out)
@@ -573,16 +598,11 @@ static void encode_evidence(const struct verdict *v, int64_t now, struct buf *ou
 
 void verdict_observation(const struct verdict *v, struct observation *o, const char *node, int64_t t, struct buf *arena)
 {
-	struct json_write w;
 	size_t evidence_at = arena->len, candidates_at;
 
 	encode_evidence(v, t, arena);
 	candidates_at = arena->len;
-	jw_start(&w, arena);
-	jw_array(&w, NULL);
-	if (*v->candidates)
-		jw_string(&w, NULL, v->candidates);
-	jw_end_array(&w);
+	encode_candidates(v, arena);
 	observation_init(o, KIND_verdict, node, t);
 	observation_text(o, VERDICT_state, state_word(v->state));
 	if (*v->where)

@@ -44,8 +44,9 @@ const char *verdict_word(const struct verdict *v);     /* "silent livelock" ...;
 void triage(struct verdict *out, const struct model *m, struct ranks *ranks, const struct triage_options *options, int64_t now);
 /* The verdict as an observation (text points into `arena`). */
 void verdict_observation(const struct verdict *v, struct observation *o, const char *node, int64_t t, struct buf *arena);
-/* True when b says something else than a: state, where or candidates (grade and words may move within one verdict). */
-bool verdict_changed(const struct verdict *a, const struct verdict *b);
+/* True when the verdict says something else than the recorded one (NULL: none yet): state, where or candidates.
+ * Grade and words may move within one verdict. */
+bool verdict_changed(const struct observation *recorded, const struct verdict *v);
 /* True when stacks should be taken at once (SUSPECT has begun, or a second sample is due for HUNG). */
 bool triage_wants_stacks(const struct verdict *v, const struct ranks *ranks, int64_t now);
 

@@ -1,0 +1,29 @@
+/* cmd_run.c - `hangtop [run]` and `hangtop record`. */
+#include "config.h"
+
+#include "app/commands.h"
+#include "app/screen.h"
+
+#define ONCE_SETTLE_MS 4000
+#define ONCE_TIMEOUT_MS 45000
+
+int cmd_run(const struct app_options *options)
+{
+	struct session_options session = { 0 };
+
+	session.once = options->once || !screen_possible();
+	session.screen = !session.once;
+	session.settle_ms = ONCE_SETTLE_MS;
+	if (session.once)
+		session.timeout_ms = options->timeout_s > 0 ? (int64_t)(options->timeout_s * 1000) : ONCE_TIMEOUT_MS;
+	return session_run(options, &session);
+}
+
+int cmd_record(const struct app_options *options)
+{
+	struct session_options session = { 0 };
+
+	session.tell = !options->quiet;
+	session.timeout_ms = (int64_t)(options->duration_s * 1000);
+	return session_run(options, &session);
+}

@@ -1,0 +1,40 @@
+/* options.h - the command line: one table for all subcommands, from which --help is generated.
+ *
+ * Who: main.c and the cmd_*.c. Strings point into argv (or the environment) and live as long as the process.
+ */
+#ifndef HANGTOP_APP_OPTIONS_H
+#define HANGTOP_APP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "source/source.h"
+
+/* Subcommands, as bits: which options each one takes. */
+enum command { CMD_RUN = 1, CMD_RECORD = 2, CMD_REPLAY = 4, CMD_DEMO = 8, CMD_AGENT = 16, CMD_EXPORT = 32, CMD_DOCTOR = 64 };
+
+/* Exit codes (ux.md; man page). */
+enum { EXIT_HEALTHY = 0, EXIT_SUSPECT = 1, EXIT_HUNG = 2, EXIT_UNKNOWN = 3, EXIT_USAGE = 64, EXIT_NO_TOOL = 69,
+	EXIT_CANNOT_WRITE = 73, EXIT_NO_PERMISSION = 77, EXIT_INTERRUPTED = 130 };
+
+struct app_options {
+	struct source_options source;
+	const char *node;
+	const char *db;
+	bool no_db;
+	double stall_s, interval_s, stacks_s, timeout_s, duration_s, speed, hang_after_s;
+	int64_t pid, session_mb, tp, seed, port;
+	bool once, json, read_only, ascii, no_mouse, paused, keep, quiet, help, version, log_from_start;
+	const char *color, *palette, *jsonl, *at, *dump, *scenario, *sources, *debug_log;
+	const char *file;              /* the operand of replay and export */
+};
+
+/* Parse argv of one subcommand (argv[0] is its name). Returns 0, or an exit code after printing a one-line hint. */
+int options_parse(struct app_options *out, enum command command, const char *name, int argc, char **argv);
+/* Text of --help for a subcommand. */
+void options_help(enum command command, const char *name, struct buf *out);
+/* Append the source options that differ from the defaults, as argv words, for starting an agent. Returns the count. */
+int options_agent_args(const struct app_options *o, const char **argv, int max);
+
+#endif

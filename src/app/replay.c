@@ -1,0 +1,278 @@
+/* replay.c - reader to core. */
+#include "config.h"
+
+#include "app/replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/reader.h"
+#include "store/writer.h"
+#include "transport/frame.h"
+
+#define SLICE_MS 60000          /* of one query while playing: bounds the work between two keys */
+
+struct replay {
+	struct reader *reader;
+	struct core core;
+	char *node, *temporary;
+	int64_t now;
+	int interval_ms;
+};
+
+struct core *replay_core(struct replay *replay)
+{
+	return &replay->core;
+}
+
+int64_t replay_now(const struct replay *replay)
+{
+	return replay->now;
+}
+
+int replay_interval_ms(const struct replay *replay)
+{
+	return replay->interval_ms;
+}
+
+/* --- JSON lines --- */
+
+struct import {
+	struct writer *writer;
+	struct buf arena;
+	uint64_t lines, bad;
+	int64_t last_t;
+};
+
+static void import_line(void *context, struct span line)
+{
+	struct import *import = context;
+	struct observation o;
+
+	if (!span_trim(line).len)
+		return;
+	import->lines++;
+	buf_clear(&import->arena);
+	if (observation_decode(line, &o, &import->arena, NULL) < 0) {
+		import->bad++;
+		return;
+	}
+	if (o.t < import->last_t)
+		o.t = import->last_t; /* lines of several agents may stand out of order by a little */
+	import->last_t = o.t;
+	writer_add(import->writer, &o);
+	if (import->lines % 50000 == 0)
+		writer_flush(import->writer);
+}
+
+static int import_lines(int fd, const char *path, char **temporary, struct error *error)
+{
+	struct import import = { 0 };
+	struct writer_options options = { 0 };
+	const char *dir = getenv("TMPDIR");
+	char name[4200], block[65536];
+	struct frame frame;
+	ssize_t n;
+	int tmp;
+
+	snprintf(name, sizeof name, "%s/hangtop-XXXXXX", dir && *dir ? dir : "/tmp");
+	tmp = mkstemp(name);
+	if (tmp < 0)
+		return error_set_errno(error, errno, "cannot make a temporary file %s", name);
+	close(tmp);
+	unlink(name);
+	options.path = name;
+	if (writer_open(&import.writer, &options, error) < 0)
+		return -1;
+	*temporary = mem_text(name);
+	buf_init(&import.arena, OBSERVATION_LINE_MAX);
+	frame_init(&frame, OBSERVATION_LINE_MAX);
+	while ((n = read(fd, block, sizeof block)) > 0)
+		frame_feed(&frame, span_make(block, (size_t)n), import_line, &import);
+	frame_feed(&frame, span_of("\n"), import_line, &import);
+	writer_close(import.writer);
+	frame_release(&frame);
+	buf_release(&import.arena);
+	if (import.lines == import.bad) {
+		error_set(error, "%s is neither a session file nor JSON lines of observations", path);
+		return error_fix(error, "give a file made by hangtop, record --jsonl or export");
+	}
+	return 0;
+}
+
+static bool is_sqlite(int fd)
+{
+	char head[16] = "";
+
+	return pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
+}
+
+/* --- open --- */
+
+static void read_meta(struct replay *r, int64_t stall_ms)
+{
+	struct buf text;
+	int64_t number;
+
+	buf_init(&text, 4096);
+	r->interval_ms = 1000;
+	if (reader_meta(r->reader, "interval_ms", &text) && span_int(buf_as_span(&text), &number) && number > 0)
+		r->interval_ms = (int)number;
+	buf_clear(&text);
+	if (!stall_ms && reader_meta(r->reader, "stall_ms", &text) && span_int(buf_as_span(&text), &number) && number > 0)
+		stall_ms = number;
+	buf_clear(&text);
+	r->node = mem_text(reader_meta(r->reader, "node", &text) ? buf_string(&text) : "");
+	buf_release(&text);
+	core_init(&r->core, r->node, stall_ms ? stall_ms : 30000);
+	r->core.replaying = true;
+}
+
+int replay_open(struct replay **out, const char *path, int64_t stall_ms, struct error *error)
+{
+	struct replay *r = mem_alloc(sizeof *r);
+	int64_t first, last;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), status = 0;
+
+	*out = NULL;
+	if (fd < 0) {
+		error_set_errno(error, errno, "cannot open %s", path);
+		free(r);
+		return -1;
+	}
+	if (!is_sqlite(fd))
+		status = import_lines(fd, path, &r->temporary, error);
+	close(fd);
+	if (status == 0)
+		status = reader_open(&r->reader, r->temporary ? r->temporary : path, error);
+	if (status < 0) {
+		replay_close(r);
+		return -1;
+	}
+	read_meta(r, stall_ms);
+	if (!reader_range(r->reader, &first, &last)) {
+		error_set(error, "%s holds no observation", path);
+		replay_close(r);
+		return -1;
+	}
+	r->now = core_grid(first) - CORE_STEP_MS;
+	core_reset(&r->core, core_grid(first));
+	*out = r;
+	return 0;
+}
+
+void replay_close(struct replay *r)
+{
+	char side[4300];
+
+	if (!r)
+		return;
+	if (r->reader)
+		reader_close(r->reader);
+	if (r->temporary) {
+		unlink(r->temporary);
+		snprintf(side, sizeof side, "%s-wal", r->temporary);
+		unlink(side);
+		snprintf(side, sizeof side, "%s-shm", r->temporary);
+		unlink(side);
+		snprintf(side, sizeof side, "%s.ballast", r->temporary);
+		unlink(side);
+	}
+	if (r->core.ranks)
+		core_release(&r->core);
+	free(r->temporary);
+	free(r->node);
+	free(r);
+}
+
+void replay_range(struct replay *r, int64_t *first, int64_t *last)
+{
+	struct buf text;
+	int64_t end;
+
+	*first = *last = r->now;
+	reader_range(r->reader, first, last);
+	buf_init(&text, 64);
+	if (reader_meta(r->reader, "end", &text) && span_int(buf_as_span(&text), &end) && end > *last)
+		*last = end;
+	buf_release(&text);
+	/* The grid point after the last row is where it is evaluated. */
+	if (core_grid(*last) <= *last - 1)
+		*last = core_grid(*last) + CORE_STEP_MS;
+}
+
+/* --- moving --- */
+
+static void restore(void *context, const struct observation *o)
+{
+	core_restore(context, o);
+}
+
+static void feed(void *context, const struct observation *o)
+{
+	core_replay(context, o);
+}
+
+static int64_t clamp(struct replay *r, int64_t t)
+{
+	int64_t first, last;
+
+	replay_range(r, &first, &last);
+	return t < first ? first : t > last ? last : t;
+}
+
+int replay_seek(struct replay *r, int64_t t, struct error *error)
+{
+	int64_t grid;
+
+	t = clamp(r, t);
+	grid = core_grid(t);
+	core_reset(&r->core, grid);
+	/* The verdict recorded at the grid point itself is computed again by the evaluation there. */
+	if (reader_state_at(r->reader, grid - 1, restore, &r->core, error) < 0)
+		return -1;
+	r->now = t;
+	core_advance(&r->core, grid);
+	/* Rows between the grid point and t wait for the next point, as they did live. */
+	return reader_between(r->reader, grid - 1, t, feed, &r->core, error);
+}
+
+int replay_play(struct replay *r, int64_t t, struct error *error)
+{
+	while (r->now < t) {
+		int64_t to = r->now + SLICE_MS < t ? r->now + SLICE_MS : t;
+
+		if (reader_between(r->reader, r->now, to, feed, &r->core, error) < 0)
+			return -1;
+		r->now = to;
+		core_advance(&r->core, to);
+	}
+	return 0;
+}
+
+bool replay_step(struct replay *r, int n)
+{
+	int64_t t = r->now, found;
+	bool moved = false;
+
+	for (int i = 0; i < abs(n); i++) {
+		if (!reader_next_sample(r->reader, t, n > 0 ? 1 : -1, &found))
+			break;
+		t = found;
+		moved = true;
+	}
+	/* To the grid point that has seen the sample. */
+	return moved && replay_seek(r, core_grid(t) + CORE_STEP_MS, NULL) == 0;
+}
+
+bool replay_event(struct replay *r, int direction)
+{
+	int64_t from = direction > 0 ? r->now : core_grid(r->now) - CORE_STEP_MS, found;
+
+	return reader_next_event(r->reader, from, direction, &found) && replay_seek(r, core_grid(found) + CORE_STEP_MS, NULL) == 0;
+}
