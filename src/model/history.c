@@ -8,14 +8,15 @@
 void history_add(struct history *h, int64_t t, double value, bool sum)
 {
 	int64_t step = t / HISTORY_STEP_MS;
-	float *point = &h->point[step % HISTORY_POINTS];
+	float *point;
 
-	if (h->step && step <= h->step - HISTORY_POINTS)
-		return; /* too old to be shown */
+	if (t < 0 || (h->step && step <= h->step - HISTORY_POINTS))
+		return; /* no time at all, or too old to be shown */
+	point = &h->point[step % HISTORY_POINTS];
 	if (!h->step || step > h->step) {
 		int64_t from = h->step && step - h->step < HISTORY_POINTS ? h->step + 1 : step - HISTORY_POINTS + 1;
 
-		for (int64_t s = from; s <= step; s++)
+		for (int64_t s = from < 0 ? 0 : from; s <= step; s++)
 			h->point[s % HISTORY_POINTS] = NAN;
 		h->step = step;
 	}
