@@ -568,7 +568,7 @@ bool verdict_changed(const struct observation *recorded, const struct verdict *v
 
 	if (!recorded || !observation_text_is(recorded, VERDICT_state, state_word(v->state)))
 		return true;
-	observation_get_text(recorded, VERDICT_where, &where);
+	observation_get_text(recorded, VERDICT_place, &where);
 	if (!span_is(where, v->where))
 		return true;
 	buf_init(&now, 4096);
@@ -606,7 +606,7 @@ void verdict_observation(const struct verdict *v, struct observation *o, const c
 	observation_init(o, KIND_verdict, node, t);
 	observation_text(o, VERDICT_state, state_word(v->state));
 	if (*v->where)
-		observation_text(o, VERDICT_where, v->where);
+		observation_text(o, VERDICT_place, v->where);
 	observation_text(o, VERDICT_word, verdict_word(v));
 	observation_text(o, VERDICT_grade, v->grade == 'A' ? "A" : v->grade == 'B' ? "B" : v->grade == 'C' ? "C" : "D");
 	observation_int(o, VERDICT_since, v->since);

@@ -17,6 +17,9 @@ void reader_close(struct reader *reader);
 /* First and last t in the file. False for an empty session. */
 bool reader_range(struct reader *reader, int64_t *first, int64_t *last);
 
+/* A fact about the session (table meta), appended to `out`. False when it is not there. */
+bool reader_meta(struct reader *reader, const char *key, struct buf *out);
+
 typedef void (*reader_each)(void *context, const struct observation *o);
 
 /* Everything a model needs to be at T: the latest row of every subject at or before T, the last

@@ -32,6 +32,8 @@ struct writer_status {
 /* -1 when the file cannot be made or is not ours; the caller goes on without one and says so. */
 int writer_open(struct writer **out, const struct writer_options *options, struct error *error);
 void writer_add(struct writer *writer, const struct observation *o);
+/* A fact about the session as a whole, for table meta. Committed with the next batch. */
+void writer_meta(struct writer *writer, const char *key, const char *value);
 /* Ask the thread to commit what is queued now, without waiting. */
 void writer_flush(struct writer *writer);
 void writer_status(struct writer *writer, struct writer_status *out);
