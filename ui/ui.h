@@ -18,7 +18,7 @@ struct ui_options {
 
 struct ui *ui_new(const struct ui_options *options);
 void ui_free(struct ui *ui);
-/* One key (KEY_* of ui/keys.h or a code point). Fills `request` (REQUEST_NONE when the app has nothing to do).
+/* One key (UI_KEY_* of ui/keys.h or a code point). Fills `request` (REQUEST_NONE when the app has nothing to do).
  * Returns true when the screen must be painted again. */
 bool ui_key(struct ui *ui, int key, const struct view *view, struct request *request);
 /* A mouse press or wheel (button 1, 4 up, 5 down) at a cell. */
