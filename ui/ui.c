@@ -90,8 +90,10 @@ static void show(struct ui *ui, enum panel_id panel)
 	if (panel == PANEL_HELP && ui->panel != PANEL_HELP)
 		ui->before_help = ui->panel;
 	ui->panel = panel;
-	if (panel == PANEL_HELP)
+	if (panel == PANEL_HELP) { /* from its start */
+		list_release(current(ui));
 		list_init(current(ui), false, false);
+	}
 }
 
 static void say(struct ui *ui, const char *text)

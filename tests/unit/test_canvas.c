@@ -154,7 +154,7 @@ static void rows_pad_cut_and_find(void **state)
 	check_dump(&c, "日本… ab …\n~BBBBB mm d\n");
 	canvas_clear(&c);
 	rows_draw(&r, 0, &c, 0, 0, 10, 11, span_of(""));
-	check_dump(&c, "…  42 e^[[\n~d  oo\n");
+	check_dump(&c, "… 42 e^[[…\n~d oo     d\n");
 	canvas_release(&c);
 	assert_int_equal(rows_match(span_of("Hello"), span_of("LLO")), 2);
 	assert_int_equal(rows_match(span_of("Hello"), span_of("")), -1);

@@ -35,7 +35,7 @@ static void read_file(const char *path, struct buf *out)
 static void compare(const char *name, const struct buf *got)
 {
 	const char *srcdir = getenv("srcdir"), *update = getenv("UPDATE");
-	struct span a, b, x, y;
+	struct span a, b, x = { "", 0 }, y = { "", 0 };
 	struct buf want;
 	char path[400];
 
@@ -52,10 +52,13 @@ static void compare(const char *name, const struct buf *got)
 	read_file(path, &want);
 	a = buf_as_span(&want);
 	b = buf_as_span(got);
-	while (span_line(&a, &x) | span_line(&b, &y)) {
-		if (!span_same(x, y))
-			fail_msg("%s:\n want %.*s|\n got  %.*s|", path, (int)x.len, x.at, (int)y.len, y.at);
-		x = y = span_of("");
+	for (;;) {
+		bool more_a = span_line(&a, &x), more_b = span_line(&b, &y);
+
+		if (!more_a && !more_b)
+			break;
+		if (more_a != more_b || !span_same(x, y))
+			fail_msg("%s:\n want %.*s|\n got  %.*s|", path, more_a ? (int)x.len : 0, x.at, more_b ? (int)y.len : 0, y.at);
 	}
 	assert_int_equal(want.len, got->len);
 	buf_release(&want);
