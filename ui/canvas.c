@@ -15,10 +15,30 @@ static const struct {
 	uint32_t code;
 	char ascii;
 } fallback[] = {
-	{ 0x2013, '-' }, { 0x2500, '-' }, { 0x2502, '|' }, { 0x2026, '~' }, { 0x2190, '<' }, { 0x2192, '>' },
-	{ 0x2191, '^' }, { 0x2193, 'v' }, { 0x25b8, '+' }, { 0x25be, '-' }, { 0x00b7, '.' }, { 0x00d7, 'x' }, { 0x00b0, ' ' },
-	{ 0x2581, '.' }, { 0x2582, ':' }, { 0x2583, '-' }, { 0x2584, '=' }, { 0x2585, '+' }, { 0x2586, '*' },
-	{ 0x2587, '#' }, { 0x2588, '#' }, { 0x2591, '.' }, { 0x25cf, '*' }, { 0x2022, '*' },
+	{ 0x2013, '-' },
+	{ 0x2500, '-' },
+	{ 0x2502, '|' },
+	{ 0x2026, '~' },
+	{ 0x2190, '<' },
+	{ 0x2192, '>' },
+	{ 0x2191, '^' },
+	{ 0x2193, 'v' },
+	{ 0x25b8, '+' },
+	{ 0x25be, '-' },
+	{ 0x00b7, '.' },
+	{ 0x00d7, 'x' },
+	{ 0x00b0, ' ' },
+	{ 0x2581, '.' },
+	{ 0x2582, ':' },
+	{ 0x2583, '-' },
+	{ 0x2584, '=' },
+	{ 0x2585, '+' },
+	{ 0x2586, '*' },
+	{ 0x2587, '#' },
+	{ 0x2588, '#' },
+	{ 0x2591, '.' },
+	{ 0x25cf, '*' },
+	{ 0x2022, '*' },
 };
 
 void canvas_init(struct canvas *c)
@@ -59,7 +79,8 @@ struct rect canvas_clip(struct canvas *c, struct rect clip)
 {
 	struct rect before = c->clip;
 	int x0 = clamp(clip.x, 0, c->w), y0 = clamp(clip.y, 0, c->h);
-	int x1 = clamp(clip.x + (clip.w > 0 ? clip.w : 0), x0, c->w), y1 = clamp(clip.y + (clip.h > 0 ? clip.h : 0), y0, c->h);
+	int x1 = clamp(clip.x + (clip.w > 0 ? clip.w : 0), x0, c->w),
+	    y1 = clamp(clip.y + (clip.h > 0 ? clip.h : 0), y0, c->h);
 
 	c->clip = (struct rect){ x0, y0, x1 - x0, y1 - y0 };
 	return before;

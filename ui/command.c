@@ -7,9 +7,9 @@
 
 static const struct {
 	const char *name;
-	enum panel_id panel;            /* PANEL_NONE: a request */
+	enum panel_id panel; /* PANEL_NONE: a request */
 	enum request_kind request;
-	bool argument;                  /* needs one */
+	bool argument; /* needs one */
 } commands[] = {
 	{ "goto", PANEL_NONE, REQUEST_GOTO, true },
 	{ "note", PANEL_NONE, REQUEST_NOTE, true },
@@ -58,7 +58,8 @@ enum command_result command_parse(struct span line, struct command *out)
 	rest = span_trim(rest);
 	i = lookup(name);
 	if (i < 0) {
-		snprintf(out->error, sizeof out->error, "no command %.*s; there are goto note mark pid live pause quit help, and the panels' names",
+		snprintf(out->error, sizeof out->error,
+			"no command %.*s; there are goto note mark pid live pause quit help, and the panels' names",
 			(int)(name.len < 30 ? name.len : 30), name.at);
 		return COMMAND_UNKNOWN;
 	}

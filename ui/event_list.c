@@ -95,7 +95,8 @@ static void action(struct build *b, const struct observation *o)
 	rows_text(b->rows, STYLE_DIM, " by ");
 	rows_span(b->rows, STYLE_NORMAL, panel_field(o, ACTION_who));
 	rows_text(b->rows, STYLE_DIM, "  ");
-	rows_span(b->rows, observation_text_is(o, ACTION_result, "ok") ? STYLE_OK : STYLE_WARN, panel_field(o, ACTION_result));
+	rows_span(b->rows, observation_text_is(o, ACTION_result, "ok") ? STYLE_OK : STYLE_WARN,
+		panel_field(o, ACTION_result));
 	if (observation_get_real(o, ACTION_took_ms, &took))
 		rows_print(b->rows, STYLE_DIM, "  %.0f ms", took);
 }

@@ -173,13 +173,14 @@ struct hint {
 	int code;
 };
 
-static const struct hint live_hints[] = { { "s", "stacks", 's' }, { "/", "search", '/' }, { "b", "time", 'b' }, { "m", "mark", 'm' } };
-static const struct hint past_hints[] = { { "Space", "play", ' ' }, { "t", "sample", 't' }, { ".", "+10s", '.' }, { "e", "event", 'e' },
-	{ "b", "time", 'b' } };
+static const struct hint live_hints[] = { { "s", "stacks", 's' }, { "/", "search", '/' }, { "b", "time", 'b' },
+	{ "m", "mark", 'm' } };
+static const struct hint past_hints[] = { { "Space", "play", ' ' }, { "t", "sample", 't' }, { ".", "+10s", '.' },
+	{ "e", "event", 'e' }, { "b", "time", 'b' } };
 static const struct hint end_hints[] = { { "?", "help", '?' }, { "q", "quit", 'q' } };
 
 struct bar {
-	struct canvas *c;               /* NULL: measure only */
+	struct canvas *c; /* NULL: measure only */
 	struct frame_bar *hits;
 	int x, y;
 };
@@ -233,8 +234,8 @@ static void panels(struct bar *b, enum panel_id shown, int names)
 }
 
 /* Draw (or measure) one arrangement: returns the columns it needs. */
-static int arrange(struct canvas *c, const struct view *view, enum panel_id shown, int y, struct frame_bar *hits, int names, bool mode,
-	int width)
+static int arrange(struct canvas *c, const struct view *view, enum panel_id shown, int y, struct frame_bar *hits,
+	int names, bool mode, int width)
 {
 	struct bar b = { c, hits, 0, y };
 	const struct hint *more = view->mode == VIEW_LIVE ? live_hints : past_hints;
@@ -266,7 +267,7 @@ static void arrange_best(struct canvas *c, const struct view *view, enum panel_i
 		int names;
 		bool mode;
 	} live[] = { { 2, true }, { 2, false }, { 1, false }, { 0, true }, { 0, false } },
-		past[] = { { 2, true }, { 1, true }, { 0, true }, { 1, false }, { 0, false } };
+	  past[] = { { 2, true }, { 1, true }, { 0, true }, { 1, false }, { 0, false } };
 	int i = 0;
 
 	for (; i < 4; i++) {
@@ -280,7 +281,8 @@ static void arrange_best(struct canvas *c, const struct view *view, enum panel_i
 		view->mode == VIEW_LIVE ? live[i].mode : past[i].mode, c->w);
 }
 
-void frame_keys(struct canvas *c, const struct view *view, enum panel_id shown, const char *message, int y, struct frame_bar *bar)
+void frame_keys(struct canvas *c, const struct view *view, enum panel_id shown, const char *message, int y,
+	struct frame_bar *bar)
 {
 	struct buf clean;
 

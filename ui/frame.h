@@ -6,7 +6,7 @@
 
 struct frame_hit {
 	int x, w;
-	enum panel_id panel;    /* PANEL_NONE: another key of the bar */
+	enum panel_id panel; /* PANEL_NONE: another key of the bar */
 	int key;
 };
 
@@ -19,6 +19,7 @@ struct frame_bar {
 void frame_verdict(struct canvas *c, const struct view *view, bool ascii);
 void frame_reason(struct canvas *c, const struct view *view, bool whole, int y);
 void frame_title(struct canvas *c, const struct view *view, const struct panel *panel, const struct list *list, int y);
-void frame_keys(struct canvas *c, const struct view *view, enum panel_id shown, const char *message, int y, struct frame_bar *bar);
+void frame_keys(struct canvas *c, const struct view *view, enum panel_id shown, const char *message, int y,
+	struct frame_bar *bar);
 
 #endif

@@ -34,8 +34,8 @@ static bool near(double a, double b)
 static bool alike(const struct observation *a, const struct observation *b)
 {
 	return near(real_of(a, GPU_busy_pct), real_of(b, GPU_busy_pct)) &&
-		near(real_of(a, GPU_mem_activity_pct), real_of(b, GPU_mem_activity_pct)) &&
-		near(gpu_vram_pct(a), gpu_vram_pct(b));
+	       near(real_of(a, GPU_mem_activity_pct), real_of(b, GPU_mem_activity_pct)) &&
+	       near(gpu_vram_pct(a), gpu_vram_pct(b));
 }
 
 static int64_t index_of(const struct observation *gpu)
@@ -48,7 +48,8 @@ static int64_t index_of(const struct observation *gpu)
 
 static int by_index(const void *a, const void *b)
 {
-	int64_t x = index_of(*(const struct observation *const *)a), y = index_of(*(const struct observation *const *)b);
+	int64_t x = index_of(*(const struct observation *const *)a),
+		y = index_of(*(const struct observation *const *)b);
 
 	return x < y ? -1 : x > y;
 }
@@ -101,7 +102,8 @@ const char *gpu_fold_ranges(const struct gpu_fold *f, int group, char *out, size
 		if (from == to)
 			n = snprintf(out + len, size - len, "%s%lld", len ? "," : "", (long long)from);
 		else
-			n = snprintf(out + len, size - len, "%s%lld-%lld", len ? "," : "", (long long)from, (long long)to);
+			n = snprintf(
+				out + len, size - len, "%s%lld-%lld", len ? "," : "", (long long)from, (long long)to);
 		len += n > 0 ? (size_t)n : 0;
 	}
 	return out;
@@ -131,7 +133,8 @@ static const struct history *busy_history(const struct view *view, const struct 
 	return model_history(view->model, key);
 }
 
-const char *gpu_fold_spark(const struct gpu_fold *f, int group, int one, const struct view *view, int columns, char *out, size_t size)
+const char *gpu_fold_spark(
+	const struct gpu_fold *f, int group, int one, const struct view *view, int columns, char *out, size_t size)
 {
 	float sum[HISTORY_POINTS], points[HISTORY_POINTS];
 	int count[HISTORY_POINTS] = { 0 };

@@ -9,8 +9,8 @@
 
 struct gpu_fold {
 	const struct observation *gpu[GPUS_MAX]; /* by index */
-	int group[GPUS_MAX];            /* of gpu[i] */
-	int first[GPUS_MAX];            /* of a group: index in gpu */
+	int group[GPUS_MAX]; /* of gpu[i] */
+	int first[GPUS_MAX]; /* of a group: index in gpu */
 	int count, groups;
 };
 
@@ -21,8 +21,9 @@ int gpu_fold_size(const struct gpu_fold *f, int group);
 const char *gpu_fold_ranges(const struct gpu_fold *f, int group, char *out, size_t size);
 /* Mean of a field over a group; NaN when nobody has it. group -1 with `one`: of that GPU. */
 double gpu_fold_mean(const struct gpu_fold *f, int group, int field);
-double gpu_vram_pct(const struct observation *gpu);     /* NaN unknown */
+double gpu_vram_pct(const struct observation *gpu); /* NaN unknown */
 /* Busy history of a group (mean) or, with group -1, of one GPU. */
-const char *gpu_fold_spark(const struct gpu_fold *f, int group, int one, const struct view *view, int columns, char *out, size_t size);
+const char *gpu_fold_spark(
+	const struct gpu_fold *f, int group, int one, const struct view *view, int columns, char *out, size_t size);
 
 #endif

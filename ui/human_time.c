@@ -24,10 +24,24 @@ static bool take_unit(struct span *rest, int64_t *ms)
 		const char *name;
 		int64_t ms;
 	} units[] = {
-		{ "ms", 1 }, { "s", 1000 }, { "sec", 1000 }, { "secs", 1000 }, { "second", 1000 }, { "seconds", 1000 },
-		{ "m", 60000 }, { "min", 60000 }, { "mins", 60000 }, { "minute", 60000 }, { "minutes", 60000 },
-		{ "h", 3600000 }, { "hr", 3600000 }, { "hour", 3600000 }, { "hours", 3600000 },
-		{ "d", DAY_MS }, { "day", DAY_MS }, { "days", DAY_MS },
+		{ "ms", 1 },
+		{ "s", 1000 },
+		{ "sec", 1000 },
+		{ "secs", 1000 },
+		{ "second", 1000 },
+		{ "seconds", 1000 },
+		{ "m", 60000 },
+		{ "min", 60000 },
+		{ "mins", 60000 },
+		{ "minute", 60000 },
+		{ "minutes", 60000 },
+		{ "h", 3600000 },
+		{ "hr", 3600000 },
+		{ "hour", 3600000 },
+		{ "hours", 3600000 },
+		{ "d", DAY_MS },
+		{ "day", DAY_MS },
+		{ "days", DAY_MS },
 	};
 	size_t n = 0;
 
@@ -123,8 +137,8 @@ static bool take_date(struct span *rest, struct tm *tm)
 	struct span s = *rest;
 	int year, month, day;
 
-	if (!take_number(&s, 1970, 9999, &year) || !span_skip(&s, "-") || !take_number(&s, 1, 12, &month) || !span_skip(&s, "-") ||
-		!take_number(&s, 1, 31, &day))
+	if (!take_number(&s, 1970, 9999, &year) || !span_skip(&s, "-") || !take_number(&s, 1, 12, &month) ||
+		!span_skip(&s, "-") || !take_number(&s, 1, 31, &day))
 		return false;
 	tm->tm_year = year - 1900;
 	tm->tm_mon = month - 1;
@@ -208,7 +222,8 @@ bool human_time(struct span text, int64_t now, int64_t *t)
 	if (span_skip(&s, "@")) {
 		int ms = 0;
 
-		if (!span_take_uint(&s, &seconds) || seconds > 1000000000000 || (span_skip(&s, ".") && !take_fraction(&s, &ms)) || s.len)
+		if (!span_take_uint(&s, &seconds) || seconds > 1000000000000 ||
+			(span_skip(&s, ".") && !take_fraction(&s, &ms)) || s.len)
 			return false;
 		*t = (int64_t)seconds * 1000 + ms;
 		return true;

@@ -10,11 +10,13 @@
 
 const struct binding binding_table[] = {
 	{ ACTION_OPEN, GROUP_PANEL, ON(OVERVIEW), { UI_KEY_ENTER }, "open the panel this line comes from" },
-	{ ACTION_OPEN, GROUP_PANEL, ON(GPUS), { UI_KEY_ENTER }, "fold and unfold equal partitions; name, address and clocks of one GPU" },
+	{ ACTION_OPEN, GROUP_PANEL, ON(GPUS), { UI_KEY_ENTER },
+		"fold and unfold equal partitions; name, address and clocks of one GPU" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(RANKS), { UI_KEY_ENTER }, "command line, environment, executable of the rank" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(STACKS), { UI_KEY_ENTER }, "the whole stack of the class; the other threads" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(LOG), { UI_KEY_ENTER }, "the whole line, its file and offset" },
-	{ ACTION_OPEN, GROUP_PANEL, ON(EVENTS), { UI_KEY_ENTER }, "evidence and next step; on a bookmark: go there in time" },
+	{ ACTION_OPEN, GROUP_PANEL, ON(EVENTS), { UI_KEY_ENTER },
+		"evidence and next step; on a bookmark: go there in time" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(SERVER) | ON(SOURCES), { UI_KEY_ENTER }, "the whole text of the line" },
 
 	{ ACTION_PANEL, GROUP_MOVE, 0, { '1', '2', '3', '4', '5', '6', '7', '8' }, "panel by its number" },
@@ -32,10 +34,12 @@ const struct binding binding_table[] = {
 	{ ACTION_SEARCH, GROUP_LOOK, 0, { '/', UI_KEY_F3 }, "search in this panel" },
 	{ ACTION_NEXT_MATCH, GROUP_LOOK, 0, { 'n' }, "next match" },
 	{ ACTION_PREVIOUS_MATCH, GROUP_LOOK, 0, { 'N' }, "previous match" },
-	{ ACTION_FILTER, GROUP_LOOK, 0, { '\\', '&', UI_KEY_F4 }, "filter this panel; kept until cleared (empty text, or Esc)" },
+	{ ACTION_FILTER, GROUP_LOOK, 0, { '\\', '&', UI_KEY_F4 },
+		"filter this panel; kept until cleared (empty text, or Esc)" },
 	{ ACTION_ZOOM, GROUP_LOOK, 0, { 'z' }, "the panel alone on the screen, and back" },
 
-	{ ACTION_PAUSE, GROUP_TIME, 0, { ' ' }, "pause and resume the screen (recording goes on); replay: stop and play" },
+	{ ACTION_PAUSE, GROUP_TIME, 0, { ' ' },
+		"pause and resume the screen (recording goes on); replay: stop and play" },
 	{ ACTION_LIVE, GROUP_TIME, 0, { 'L' }, "back to live" },
 	{ ACTION_NEXT_EVENT, GROUP_TIME, 0, { 'e' }, "next event: fault, change of state, note, bookmark" },
 	{ ACTION_PREVIOUS_EVENT, GROUP_TIME, 0, { 'E' }, "previous event" },
@@ -93,8 +97,12 @@ const struct binding *keys_find(int key, enum panel_id panel)
 const char *keys_group_title(enum key_group group)
 {
 	static const char *const title[GROUP_COUNT] = {
-		[GROUP_PANEL] = "in this panel", [GROUP_MOVE] = "move", [GROUP_LOOK] = "search and filter",
-		[GROUP_TIME] = "time", [GROUP_DO] = "do", [GROUP_PROGRAM] = "program",
+		[GROUP_PANEL] = "in this panel",
+		[GROUP_MOVE] = "move",
+		[GROUP_LOOK] = "search and filter",
+		[GROUP_TIME] = "time",
+		[GROUP_DO] = "do",
+		[GROUP_PROGRAM] = "program",
 	};
 
 	return title[group];
@@ -106,10 +114,21 @@ const char *keys_name(char *out, size_t size, int key)
 		int key;
 		const char *name;
 	} names[] = {
-		{ UI_KEY_UP, "Up" }, { UI_KEY_DOWN, "Down" }, { UI_KEY_LEFT, "Left" }, { UI_KEY_RIGHT, "Right" },
-		{ UI_KEY_PAGE_UP, "PgUp" }, { UI_KEY_PAGE_DOWN, "PgDn" }, { UI_KEY_HOME, "Home" }, { UI_KEY_END, "End" },
-		{ UI_KEY_BACKSPACE, "Backspace" }, { UI_KEY_DELETE, "Delete" }, { UI_KEY_BACK_TAB, "Shift-Tab" },
-		{ UI_KEY_TAB, "Tab" }, { UI_KEY_ENTER, "Enter" }, { UI_KEY_ESC, "Esc" }, { ' ', "Space" },
+		{ UI_KEY_UP, "Up" },
+		{ UI_KEY_DOWN, "Down" },
+		{ UI_KEY_LEFT, "Left" },
+		{ UI_KEY_RIGHT, "Right" },
+		{ UI_KEY_PAGE_UP, "PgUp" },
+		{ UI_KEY_PAGE_DOWN, "PgDn" },
+		{ UI_KEY_HOME, "Home" },
+		{ UI_KEY_END, "End" },
+		{ UI_KEY_BACKSPACE, "Backspace" },
+		{ UI_KEY_DELETE, "Delete" },
+		{ UI_KEY_BACK_TAB, "Shift-Tab" },
+		{ UI_KEY_TAB, "Tab" },
+		{ UI_KEY_ENTER, "Enter" },
+		{ UI_KEY_ESC, "Esc" },
+		{ ' ', "Space" },
 	};
 	char text[5] = "";
 

@@ -12,18 +12,18 @@
 #define LIST_OPEN_MAX 64
 
 struct list {
-	bool tail;              /* a list that grows at the end: start there and follow */
-	bool quiet;             /* no cursor until it is moved */
+	bool tail; /* a list that grows at the end: start there and follow */
+	bool quiet; /* no cursor until it is moved */
 	bool follow;
-	uint64_t key;           /* of the cursor's row */
-	int cursor;             /* index in shown; -1 none */
-	int top;                /* first of shown on the screen, pinned rows apart */
-	int shift;              /* columns scrolled to the right */
-	int height;             /* lines for rows, pinned ones included */
-	int pinned;             /* leading rows of `shown` that stay */
-	int *shown;             /* indexes of the rows that pass the filter */
+	uint64_t key; /* of the cursor's row */
+	int cursor; /* index in shown; -1 none */
+	int top; /* first of shown on the screen, pinned rows apart */
+	int shift; /* columns scrolled to the right */
+	int height; /* lines for rows, pinned ones included */
+	int pinned; /* leading rows of `shown` that stay */
+	int *shown; /* indexes of the rows that pass the filter */
 	int count, cap;
-	int total, match;       /* rows with a cursor: before and after the filter */
+	int total, match; /* rows with a cursor: before and after the filter */
 	char search[LIST_TEXT_MAX], filter[LIST_TEXT_MAX];
 	uint64_t open[LIST_OPEN_MAX]; /* keys of rows whose details show */
 	int opens;

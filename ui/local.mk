@@ -8,6 +8,10 @@ libui_a_SOURCES = \
 	ui/human_time.c ui/human_time.h \
 	ui/keys.c ui/keys.h \
 	ui/list.c ui/list.h \
+	ui/overview.h \
+	ui/overview_gpus.c \
+	ui/overview_log.c \
+	ui/overview_ranks.c \
 	ui/panel.c ui/panel.h \
 	ui/panel_events.c \
 	ui/panel_gpus.c \

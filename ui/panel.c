@@ -66,7 +66,8 @@ void panel_missing(struct build *b, int w)
 	rows_right(b->rows, w, STYLE_DIM, "–");
 }
 
-void panel_number(struct build *b, const struct observation *o, int field, int w, int decimals, const char *unit, enum style style)
+void panel_number(struct build *b, const struct observation *o, int field, int w, int decimals, const char *unit,
+	enum style style)
 {
 	bool stale = panel_stale(b->view, o);
 	double value;
@@ -129,7 +130,8 @@ const char *panel_models(const struct observation *server, char *out, size_t siz
 	json_t *item;
 
 	out[0] = 0;
-	json_array_foreach(list, i, item) {
+	json_array_foreach(list, i, item)
+	{
 		const char *id = json_string_value(item);
 		int n = id && len < size ? snprintf(out + len, size - len, "%s%s", i ? ", " : "", id) : 0;
 
@@ -235,8 +237,14 @@ enum style panel_log_style(struct span class)
 		const char *class;
 		enum style style;
 	} styles[] = {
-		{ "fault", STYLE_BAD }, { "fatal", STYLE_BAD }, { "warning", STYLE_WARN }, { "progress", STYLE_OK },
-		{ "ready", STYLE_OK }, { "request", STYLE_INFO }, { "loading", STYLE_INFO }, { "start", STYLE_INFO },
+		{ "fault", STYLE_BAD },
+		{ "fatal", STYLE_BAD },
+		{ "warning", STYLE_WARN },
+		{ "progress", STYLE_OK },
+		{ "ready", STYLE_OK },
+		{ "request", STYLE_INFO },
+		{ "loading", STYLE_INFO },
+		{ "start", STYLE_INFO },
 	};
 
 	for (size_t i = 0; i < sizeof styles / sizeof *styles; i++)
@@ -247,8 +255,10 @@ enum style panel_log_style(struct span class)
 
 enum style panel_source_style(struct span state)
 {
-	return span_is(state, "ok") ? STYLE_OK : span_is(state, "late") ? STYLE_WARN : span_is(state, "failed") ? STYLE_BAD :
-		STYLE_DIM;
+	return span_is(state, "ok")	  ? STYLE_OK
+	       : span_is(state, "late")	  ? STYLE_WARN
+	       : span_is(state, "failed") ? STYLE_BAD
+					  : STYLE_DIM;
 }
 
 static const struct stack_class *odd_class(const struct ranks *ranks)
@@ -267,8 +277,12 @@ static bool waits(enum wait_kind wait)
 const char *panel_role(const struct ranks *ranks, const struct stack_class *c, char *out, size_t size)
 {
 	static const char *const words[] = {
-		[WAIT_UNKNOWN] = "no frames", [WAIT_GPU] = "waits for the GPU", [WAIT_COLLECTIVE] = "waits in a collective",
-		[WAIT_LOCK] = "waits for a lock", [WAIT_QUEUE] = "waits for work", [WAIT_IO] = "waits for I/O",
+		[WAIT_UNKNOWN] = "no frames",
+		[WAIT_GPU] = "waits for the GPU",
+		[WAIT_COLLECTIVE] = "waits in a collective",
+		[WAIT_LOCK] = "waits for a lock",
+		[WAIT_QUEUE] = "waits for work",
+		[WAIT_IO] = "waits for I/O",
 		[WAIT_HOST_CODE] = "runs host code",
 	};
 	const struct stack_class *odd = odd_class(ranks);
@@ -328,7 +342,8 @@ const char *panel_where(char *out, size_t size, const char *where, const char *t
 	}
 	slash = span_find_last(file, '/');
 	file = span_sub(file, (size_t)(slash + 1), file.len);
-	snprintf(out, size, "%.*s (%.*s:%.*s)", (int)function.len, function.at, (int)file.len, file.at, (int)line.len, line.at);
+	snprintf(out, size, "%.*s (%.*s:%.*s)", (int)function.len, function.at, (int)file.len, file.at, (int)line.len,
+		line.at);
 	return out;
 }
 

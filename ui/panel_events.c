@@ -13,7 +13,8 @@ static void evidence(struct build *b, uint64_t key, struct span text)
 	json_t *list = text.len ? json_loadb(text.at, text.len, 0, NULL) : NULL, *item;
 	size_t i;
 
-	json_array_foreach(list, i, item) {
+	json_array_foreach(list, i, item)
+	{
 		const char *what = json_string_value(json_object_get(item, "what"));
 		const char *value = json_string_value(json_object_get(item, "value"));
 		const json_t *age = json_object_get(item, "age_ms");
@@ -25,7 +26,8 @@ static void evidence(struct build *b, uint64_t key, struct span text)
 		rows_gap(b->rows, 1);
 		rows_text(b->rows, STYLE_NORMAL, value);
 		if (json_is_number(age))
-			rows_print(b->rows, STYLE_DIM, "  %s before", text_duration(words, sizeof words, (int64_t)json_number_value(age)));
+			rows_print(b->rows, STYLE_DIM, "  %s before",
+				text_duration(words, sizeof words, (int64_t)json_number_value(age)));
 	}
 	json_decref(list);
 }
@@ -72,13 +74,15 @@ void panel_events(struct build *b)
 
 	event_list_build(&list, b->view->model);
 	if (!list.count) {
-		panel_empty(b, "Nothing has happened yet. Changes of the verdict, faults in the log, ended processes, bookmarks (m) and notes (:note TEXT) come here.");
+		panel_empty(b, "Nothing has happened yet. Changes of the verdict, faults in the log, ended processes, "
+			       "bookmarks (m) and notes (:note TEXT) come here.");
 		return;
 	}
 	dated = panel_dated(b->view, list.event[0]->t);
 	for (int i = 0; i < list.count; i++) {
 		const struct observation *o = list.event[i];
-		uint64_t key = rows_key(kind_table[o->kind].name, o->t * 64 + (i && list.event[i - 1]->t == o->t ? i % 64 : 0));
+		uint64_t key = rows_key(
+			kind_table[o->kind].name, o->t * 64 + (i && list.event[i - 1]->t == o->t ? i % 64 : 0));
 		char text[32];
 		int64_t at;
 

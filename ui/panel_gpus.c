@@ -8,16 +8,26 @@
 #include "base/text.h"
 #include "ui/gpu_fold.h"
 
-#define FOLD_ABOVE 16           /* GPUs: more are folded */
+#define FOLD_ABOVE 16 /* GPUs: more are folded */
 
 enum { GPU, BUSY, MEM, VRAM, USED, TOTAL, POWER, TEMP, TEMP_MEM, SCLK, MCLK, PART, BDF, VIA, SPARK, NAME, COLUMNS };
 
 static const struct column columns[COLUMNS] = {
-	[GPU] = { "  GPU", 6, 0, false }, [BUSY] = { "busy", 5, 0, true }, [MEM] = { "mem", 5, 0, true },
-	[VRAM] = { "VRAM", 5, 0, true }, [USED] = { "used", 6, 3, true }, [TOTAL] = { "total", 6, 4, true },
-	[POWER] = { "power", 6, 1, true }, [TEMP] = { "temp", 5, 1, true }, [TEMP_MEM] = { "HBM", 5, 6, true },
-	[SCLK] = { "sclk", 7, 5, true }, [MCLK] = { "mclk", 7, 6, true }, [PART] = { "partition", 9, 7, false },
-	[BDF] = { "address", 12, 8, false }, [VIA] = { "via", 10, 8, false }, [SPARK] = { " last 2 min", 31, 2, false },
+	[GPU] = { "  GPU", 6, 0, false },
+	[BUSY] = { "busy", 5, 0, true },
+	[MEM] = { "mem", 5, 0, true },
+	[VRAM] = { "VRAM", 5, 0, true },
+	[USED] = { "used", 6, 3, true },
+	[TOTAL] = { "total", 6, 4, true },
+	[POWER] = { "power", 6, 1, true },
+	[TEMP] = { "temp", 5, 1, true },
+	[TEMP_MEM] = { "HBM", 5, 6, true },
+	[SCLK] = { "sclk", 7, 5, true },
+	[MCLK] = { "mclk", 7, 6, true },
+	[PART] = { "partition", 9, 7, false },
+	[BDF] = { "address", 12, 8, false },
+	[VIA] = { "via", 10, 8, false },
+	[SPARK] = { " last 2 min", 31, 2, false },
 	[NAME] = { "name", 0, 8, false },
 };
 
@@ -29,8 +39,8 @@ static void text_cell(struct build *b, const bool *shown, int column, struct spa
 	rows_gap(b->rows, 1);
 }
 
-static void number(struct build *b, const bool *shown, int column, const struct observation *o, int field, const char *unit,
-	enum style style)
+static void number(struct build *b, const bool *shown, int column, const struct observation *o, int field,
+	const char *unit, enum style style)
 {
 	if (shown[column])
 		panel_number(b, o, field, columns[column].w, 0, unit, style);
@@ -163,12 +173,15 @@ static void process(struct build *b, const struct observation *o)
 		rows_right(b->rows, 4, STYLE_BOLD, "%lld", (long long)gpu);
 	rows_right(b->rows, 9, STYLE_NORMAL, "%lld", (long long)pid);
 	rows_gap(b->rows, 2);
-	rows_cell(b->rows, 9, STYLE_BOLD, panel_field(owner, PROCESS_rank).len ? panel_field(owner, PROCESS_rank) : panel_field(owner, PROCESS_role));
+	rows_cell(b->rows, 9, STYLE_BOLD,
+		panel_field(owner, PROCESS_rank).len ? panel_field(owner, PROCESS_rank)
+						     : panel_field(owner, PROCESS_role));
 	panel_bytes(b, o, GPU_PROCESS_vram, 6);
 	panel_number(b, o, GPU_PROCESS_queues, 6, 0, "", STYLE_NORMAL);
 	panel_number(b, o, GPU_PROCESS_cu_occupancy, 6, 0, "", STYLE_NORMAL);
 	if (observation_get_int(o, GPU_PROCESS_evicted_ms, &value))
-		rows_right(b->rows, 8, value ? STYLE_WARN : STYLE_NORMAL, "%s", value ? text_duration(text, sizeof text, value) : "0");
+		rows_right(b->rows, 8, value ? STYLE_WARN : STYLE_NORMAL, "%s",
+			value ? text_duration(text, sizeof text, value) : "0");
 	else
 		panel_missing(b, 8);
 	rows_gap(b->rows, 2);
@@ -200,7 +213,8 @@ void panel_gpus(struct build *b)
 
 	gpu_fold_build(&f, b->view->model);
 	if (!f.count) {
-		panel_empty(b, "No GPU seen. The gpu source reads sysfs and KFD files, and asks rocm-smi, amd-smi or nvidia-smi when they are there; panel 8 says what it found and what to install.");
+		panel_empty(b, "No GPU seen. The gpu source reads sysfs and KFD files, and asks rocm-smi, amd-smi or "
+			       "nvidia-smi when they are there; panel 8 says what it found and what to install.");
 		return;
 	}
 	panel_columns(columns, COLUMNS, b->w, 16, shown);

@@ -20,7 +20,8 @@ static void names(const struct binding *b, char *out, size_t size)
 	}
 	for (int i = 0; i < BINDING_KEYS && b->keys[i] && len < size; i++) {
 		char name[24];
-		int n = snprintf(out + len, size - len, "%s%s", i ? "  " : "", keys_name(name, sizeof name, b->keys[i]));
+		int n = snprintf(
+			out + len, size - len, "%s%s", i ? "  " : "", keys_name(name, sizeof name, b->keys[i]));
 
 		len += n > 0 ? (size_t)n : 0;
 	}
@@ -70,7 +71,8 @@ void panel_help(struct build *b)
 	rows_start(b->rows, 0, ROW_HEAD);
 	rows_gap(b->rows, 1);
 	rows_text(b->rows, STYLE_TITLE, "reading the screen");
-	explain(b, "grade", "A two independent layers agree, B one deep layer seen twice, C one deep sample, D shallow only");
+	explain(b, "grade",
+		"A two independent layers agree, B one deep layer seen twice, C one deep sample, D shallow only");
 	explain(b, "value?", "older than three intervals: what was, not what is");
 	explain(b, b->ascii ? "-" : "–", "not known; it is never 0");
 	explain(b, "candidate", "stands elsewhere than the other ranks; the ones that wait are likely victims");

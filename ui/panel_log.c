@@ -43,7 +43,8 @@ void panel_log(struct build *b)
 	bool dated;
 
 	if (!count) {
-		panel_empty(b, "No log line that matters yet. The log source follows the server's output once it knows the file; panel 8 says which, or how to name it.");
+		panel_empty(b, "No log line that matters yet. The log source follows the server's output once it knows "
+			       "the file; panel 8 says which, or how to name it.");
 		return;
 	}
 	dated = panel_dated(b->view, model_event(m, KIND_log, count - 1)->t);

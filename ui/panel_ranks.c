@@ -11,16 +11,25 @@ enum { RANK, PID, STATE, FOR, CPU, GPU, AGE, WHERE, WCHAN, THREADS, RSS, TRACER,
 
 /* The order on the screen is this one; the priority says what stays when it is narrow. */
 static const struct column columns[COLUMNS] = {
-	[RANK] = { "  rank", 10, 0, false }, [PID] = { "pid", 7, 2, true }, [STATE] = { "state", 5, 0, false },
-	[FOR] = { "for", 7, 1, true }, [CPU] = { "CPU", 5, 0, true }, [GPU] = { "GPU", 3, 2, true },
-	[AGE] = { "stack", 7, 1, true }, [WCHAN] = { "wchan", 16, 4, false }, [THREADS] = { "thr", 4, 5, true },
-	[RSS] = { "RSS", 6, 6, true }, [TRACER] = { "tracer", 7, 3, true }, [HOW] = { "found by", 11, 7, false },
+	[RANK] = { "  rank", 10, 0, false },
+	[PID] = { "pid", 7, 2, true },
+	[STATE] = { "state", 5, 0, false },
+	[FOR] = { "for", 7, 1, true },
+	[CPU] = { "CPU", 5, 0, true },
+	[GPU] = { "GPU", 3, 2, true },
+	[AGE] = { "stack", 7, 1, true },
+	[WCHAN] = { "wchan", 16, 4, false },
+	[THREADS] = { "thr", 4, 5, true },
+	[RSS] = { "RSS", 6, 6, true },
+	[TRACER] = { "tracer", 7, 3, true },
+	[HOW] = { "found by", 11, 7, false },
 	[WHERE] = { "where", 36, 0, false },
 };
 
 static enum style state_style(struct span state)
 {
-	if (span_is(state, "D") || span_is(state, "T") || span_is(state, "t") || span_is(state, "Z") || span_is(state, "X"))
+	if (span_is(state, "D") || span_is(state, "T") || span_is(state, "t") || span_is(state, "Z") ||
+		span_is(state, "X"))
 		return STYLE_BAD;
 	return STYLE_NORMAL;
 }
@@ -38,7 +47,11 @@ static void state(struct build *b, const struct rank *rank, const bool *shown)
 	} else {
 		int start = b->rows->column;
 
-		rows_span(b->rows, stale ? STYLE_STALE : word.len ? state_style(word) : STYLE_DIM, word.len ? word : span_of("–"));
+		rows_span(b->rows,
+			stale	   ? STYLE_STALE
+			: word.len ? state_style(word)
+				   : STYLE_DIM,
+			word.len ? word : span_of("–"));
 		rows_text(b->rows, stale ? STYLE_STALE : STYLE_NORMAL, stale ? "?" : " ");
 		rows_to(b->rows, start + columns[STATE].w + 1);
 	}
@@ -48,11 +61,13 @@ static void state(struct build *b, const struct rank *rank, const bool *shown)
 		since = rank->process->t;
 	else if (!o || !observation_get_int(o, PROCESS_SAMPLE_state_since, &since))
 		since = 0;
-	rows_right(b->rows, columns[FOR].w, stale ? STYLE_STALE : STYLE_NORMAL, "%s", panel_age(text, sizeof text, b->view, since));
+	rows_right(b->rows, columns[FOR].w, stale ? STYLE_STALE : STYLE_NORMAL, "%s",
+		panel_age(text, sizeof text, b->view, since));
 	rows_gap(b->rows, 1);
 }
 
-static void number(struct build *b, const bool *shown, int column, const struct observation *o, int field, const char *unit)
+static void number(
+	struct build *b, const bool *shown, int column, const struct observation *o, int field, const char *unit)
 {
 	if (shown[column])
 		panel_number(b, o, field, columns[column].w, 0, unit, STYLE_NORMAL);
@@ -101,7 +116,8 @@ static void environment(struct build *b, uint64_t key, struct span env)
 	const char *name;
 	int n = 0;
 
-	json_object_foreach(object, name, value) {
+	json_object_foreach(object, name, value)
+	{
 		rows_start(b->rows, key + (uint64_t)++n, ROW_DETAIL);
 		rows_gap(b->rows, 11);
 		rows_print(b->rows, STYLE_DIM, "%s=", name);
@@ -132,12 +148,14 @@ static void details(struct build *b, const struct rank *rank, uint64_t key)
 	labelled(b, key + 3, "found", panel_field(o, PROCESS_rank_how));
 	if (observation_get_int(o, PROCESS_start, &start) && start) {
 		labelled(b, key + 4, "up", span_of(panel_age(text, sizeof text, b->view, start)));
-		rows_print(b->rows, STYLE_DIM, "  engine %.*s", (int)panel_field(o, PROCESS_engine).len, panel_field(o, PROCESS_engine).at);
+		rows_print(b->rows, STYLE_DIM, "  engine %.*s", (int)panel_field(o, PROCESS_engine).len,
+			panel_field(o, PROCESS_engine).at);
 	}
 	if (s && observation_get_int(s, PROCESS_SAMPLE_vol_switches, &voluntary) &&
 		observation_get_int(s, PROCESS_SAMPLE_invol_switches, &forced)) {
 		labelled(b, key + 5, "sched", span_of("context switches:"));
-		rows_print(b->rows, STYLE_NORMAL, " %lld voluntary, %lld forced", (long long)voluntary, (long long)forced);
+		rows_print(
+			b->rows, STYLE_NORMAL, " %lld voluntary, %lld forced", (long long)voluntary, (long long)forced);
 	}
 	if (s && observation_get_int(s, PROCESS_SAMPLE_tracer, &tracer) && tracer) {
 		labelled(b, key + 6, "tracer", span_of("held by the debugger"));
@@ -182,7 +200,8 @@ void panel_ranks(struct build *b)
 	bool shown[COLUMNS];
 
 	if (!ranks->count) {
-		panel_empty(b, "No ranks found: tried process titles, environment, and the parent tree of the server. Press o to enter the PID of a worker.");
+		panel_empty(b, "No ranks found: tried process titles, environment, and the parent tree of the server. "
+			       "Press o to enter the PID of a worker.");
 		return;
 	}
 	panel_columns(columns, COLUMNS, b->w, 0, shown);

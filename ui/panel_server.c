@@ -83,7 +83,8 @@ static void http(struct build *b, const struct observation *o, int n)
 	timing(b, o, SERVER_first_byte_ms, "first byte");
 	count(b, o, SERVER_bytes, "bytes", STYLE_NORMAL);
 	line(b, "server-engine", n, "engine");
-	rows_span(b->rows, STYLE_BOLD, panel_field(o, SERVER_engine).len ? panel_field(o, SERVER_engine) : span_of("–"));
+	rows_span(
+		b->rows, STYLE_BOLD, panel_field(o, SERVER_engine).len ? panel_field(o, SERVER_engine) : span_of("–"));
 	if (panel_field(o, SERVER_owned_by).len) {
 		rows_text(b->rows, STYLE_DIM, "   models owned by ");
 		rows_span(b->rows, STYLE_NORMAL, panel_field(o, SERVER_owned_by));
@@ -184,7 +185,8 @@ void panel_server(struct build *b)
 
 	each(b, KIND_server, http);
 	if (!b->rows->count)
-		panel_empty(b, "No HTTP answer yet. The server source asks GET /v1/models every 2 seconds; panel 8 says whether it can.");
+		panel_empty(b, "No HTTP answer yet. The server source asks GET /v1/models every 2 seconds; panel 8 "
+			       "says whether it can.");
 	each(b, KIND_requests, requests);
 	each(b, KIND_progress, progress);
 	while ((o = model_next(b->view->model, KIND_process, &at))) {

@@ -8,7 +8,11 @@
 enum { SOURCE, STATE, AGE, LATENCY, DETAIL, COLUMNS };
 
 static const struct column columns[COLUMNS] = {
-	{ "  source", 14, 0, false }, { "state", 6, 0, false }, { "age", 7, 1, true }, { "took ms", 7, 2, true }, { "detail", 0, 0, false },
+	{ "  source", 14, 0, false },
+	{ "state", 6, 0, false },
+	{ "age", 7, 1, true },
+	{ "took ms", 7, 2, true },
+	{ "detail", 0, 0, false },
 };
 
 static void agent(struct build *b, const struct observation *o)
@@ -73,7 +77,8 @@ void panel_sources(struct build *b)
 	while ((o = model_next(b->view->model, KIND_source, &at)))
 		source(b, o, shown);
 	if (b->rows->count == 1)
-		panel_empty(b, "No source has reported yet. Each reports within a few seconds of the start of its agent.");
+		panel_empty(
+			b, "No source has reported yet. Each reports within a few seconds of the start of its agent.");
 	at = 0;
 	if (model_next(b->view->model, KIND_hello, &at)) {
 		rows_start(b->rows, 0, ROW_HEAD);

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-#define THREADS_MAX 200         /* shown of one process */
+#define THREADS_MAX 200 /* shown of one process */
 
 static int64_t pid_of(const struct rank *rank)
 {
@@ -57,7 +57,8 @@ static void main_thread(struct build *b, const struct observation *o, uint64_t k
 
 static struct span text_of(const json_t *object, const char *name)
 {
-	return span_make(json_string_value(json_object_get(object, name)), json_string_length(json_object_get(object, name)));
+	return span_make(
+		json_string_value(json_object_get(object, name)), json_string_length(json_object_get(object, name)));
 }
 
 /* One thread on a line: its name, state and innermost frames. */
@@ -95,7 +96,8 @@ static void other_threads(struct build *b, const struct rank *rank, uint64_t key
 		rows_text(b->rows, STYLE_TITLE, "all threads of ");
 		rows_text(b->rows, STYLE_NORMAL, rank->name);
 		rows_print(b->rows, STYLE_DIM, " (pid %lld)", (long long)pid_of(rank));
-		json_array_foreach(list, i, item) {
+		json_array_foreach(list, i, item)
+		{
 			if (i < THREADS_MAX)
 				thread(b, key + 1 + i, item);
 		}
@@ -109,7 +111,8 @@ static void since(struct build *b, const struct stack_class *c)
 	char text[24];
 
 	rows_right(b->rows, 5, STYLE_NORMAL, "x%d", c->same_count);
-	rows_right(b->rows, 8, stale ? STYLE_STALE : STYLE_BOLD, "%s", panel_age(text, sizeof text, b->view, c->same_since));
+	rows_right(b->rows, 8, stale ? STYLE_STALE : STYLE_BOLD, "%s",
+		panel_age(text, sizeof text, b->view, c->same_since));
 	rows_text(b->rows, stale ? STYLE_STALE : STYLE_NORMAL, stale ? "?" : " ");
 }
 
@@ -163,7 +166,8 @@ static void problems(struct build *b)
 		key = rows_key("stack-error", pid);
 		rows_start(b->rows, key, 0);
 		rows_gap(b->rows, 2);
-		rows_cell(b->rows, 8, STYLE_BOLD, panel_field(o, STACK_rank).len ? panel_field(o, STACK_rank) : span_of("–"));
+		rows_cell(b->rows, 8, STYLE_BOLD,
+			panel_field(o, STACK_rank).len ? panel_field(o, STACK_rank) : span_of("–"));
 		rows_print(b->rows, STYLE_DIM, "pid %lld  ", (long long)pid);
 		rows_span(b->rows, STYLE_WARN, error);
 		if (remedy.len && !span_same(remedy, before)) {
@@ -219,8 +223,9 @@ void panel_stacks(struct build *b)
 		for (int i = 0; i < ranks->classes; i++)
 			class_row(b, &ranks->class[i]);
 	} else {
-		panel_empty(b, ranks->count ? "No stacks yet. Press s to take the stacks of all ranks; it stops nothing. They are also taken every 30 s and at once when progress stops." :
-			"No ranks, so no stacks: press o to enter the PID of a worker.");
+		panel_empty(b, ranks->count ? "No stacks yet. Press s to take the stacks of all ranks; it stops "
+					      "nothing. They are also taken every 30 s and at once when progress stops."
+					    : "No ranks, so no stacks: press o to enter the PID of a worker.");
 	}
 	problems(b);
 	others(b);

@@ -130,7 +130,8 @@ enum prompt_result prompt_key(struct prompt *p, int key)
 		prompt_open(p, p->kind, p->last[p->kind]);
 		break;
 	default:
-		if (key >= 0x20 && key < 0x110000 && key != 0x7f && !(key >= 0x80 && key < 0xa0) && !(key >= 0xd800 && key < 0xe000))
+		if (key >= 0x20 && key < 0x110000 && key != 0x7f && !(key >= 0x80 && key < 0xa0) &&
+			!(key >= 0xd800 && key < 0xe000))
 			insert(p, key);
 		break;
 	}

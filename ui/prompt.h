@@ -4,8 +4,17 @@
 
 #include "ui/canvas.h"
 
-enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_COMMAND, PROMPT_TIME, PROMPT_MARK, PROMPT_PID, PROMPT_QUIT,
-	PROMPT_COUNT };
+enum prompt_kind {
+	PROMPT_NONE,
+	PROMPT_SEARCH,
+	PROMPT_FILTER,
+	PROMPT_COMMAND,
+	PROMPT_TIME,
+	PROMPT_MARK,
+	PROMPT_PID,
+	PROMPT_QUIT,
+	PROMPT_COUNT
+};
 enum prompt_result { PROMPT_GOES_ON, PROMPT_DONE, PROMPT_CANCELLED };
 
 #define PROMPT_TEXT_MAX 200
@@ -13,7 +22,7 @@ enum prompt_result { PROMPT_GOES_ON, PROMPT_DONE, PROMPT_CANCELLED };
 struct prompt {
 	enum prompt_kind kind;
 	char text[PROMPT_TEXT_MAX];
-	size_t len, at;                 /* bytes; cursor */
+	size_t len, at; /* bytes; cursor */
 	char last[PROMPT_COUNT][PROMPT_TEXT_MAX]; /* what was entered before, for Up */
 };
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 #define TEXT_MAX (16 << 20)
-#define PIECE_MAX (64 << 10)    /* bytes of one foreign text */
+#define PIECE_MAX (64 << 10) /* bytes of one foreign text */
 
 void rows_init(struct rows *r)
 {

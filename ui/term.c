@@ -29,10 +29,10 @@ static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, S
 static struct {
 	SCREEN *screen;
 	bool open;
-	bool titles;                    /* the terminal has a title to set */
+	bool titles; /* the terminal has a title to set */
 	attr_t attributes[STYLE_COUNT];
 	short pair[STYLE_COUNT];
-	struct cell *last;              /* what is on the screen */
+	struct cell *last; /* what is on the screen */
 	int last_w, last_h;
 	int mouse_x, mouse_y, mouse_button;
 	int64_t click_t;
@@ -152,8 +152,8 @@ static bool wants_color(enum term_color color)
 
 static attr_t attributes_of(unsigned look)
 {
-	return (look & LOOK_BOLD ? A_BOLD : 0) | (look & LOOK_DIM ? A_DIM : 0) | (look & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
-		(look & LOOK_REVERSE ? A_REVERSE : 0);
+	return (look & LOOK_BOLD ? A_BOLD : 0) | (look & LOOK_DIM ? A_DIM : 0) |
+	       (look & LOOK_UNDERLINE ? A_UNDERLINE : 0) | (look & LOOK_REVERSE ? A_REVERSE : 0);
 }
 
 static void set_styles(const struct palette *palette, enum term_color color)
@@ -320,9 +320,18 @@ static int function_key(wint_t code)
 		wint_t curses;
 		int key;
 	} keys[] = {
-		{ KEY_UP, UI_KEY_UP }, { KEY_DOWN, UI_KEY_DOWN }, { KEY_LEFT, UI_KEY_LEFT }, { KEY_RIGHT, UI_KEY_RIGHT },
-		{ KEY_PPAGE, UI_KEY_PAGE_UP }, { KEY_NPAGE, UI_KEY_PAGE_DOWN }, { KEY_HOME, UI_KEY_HOME }, { KEY_END, UI_KEY_END },
-		{ KEY_BACKSPACE, UI_KEY_BACKSPACE }, { KEY_DC, UI_KEY_DELETE }, { KEY_BTAB, UI_KEY_BACK_TAB }, { KEY_ENTER, UI_KEY_ENTER },
+		{ KEY_UP, UI_KEY_UP },
+		{ KEY_DOWN, UI_KEY_DOWN },
+		{ KEY_LEFT, UI_KEY_LEFT },
+		{ KEY_RIGHT, UI_KEY_RIGHT },
+		{ KEY_PPAGE, UI_KEY_PAGE_UP },
+		{ KEY_NPAGE, UI_KEY_PAGE_DOWN },
+		{ KEY_HOME, UI_KEY_HOME },
+		{ KEY_END, UI_KEY_END },
+		{ KEY_BACKSPACE, UI_KEY_BACKSPACE },
+		{ KEY_DC, UI_KEY_DELETE },
+		{ KEY_BTAB, UI_KEY_BACK_TAB },
+		{ KEY_ENTER, UI_KEY_ENTER },
 		{ KEY_RESIZE, UI_KEY_RESIZE },
 	};
 
@@ -341,11 +350,14 @@ static bool take_mouse(void)
 
 	if (getmouse(&event) != OK)
 		return false;
-	term.mouse_button = event.bstate & BUTTON1_PRESSED ? 1 : event.bstate & BUTTON4_PRESSED ? 4 : event.bstate & BUTTON5_PRESSED ? 5 : 0;
+	term.mouse_button = event.bstate & BUTTON1_PRESSED   ? 1
+			    : event.bstate & BUTTON4_PRESSED ? 4
+			    : event.bstate & BUTTON5_PRESSED ? 5
+							     : 0;
 	if (!term.mouse_button)
 		return false;
 	term.mouse_twice = term.mouse_button == 1 && now - term.click_t < DOUBLE_CLICK_MS && event.x == term.mouse_x &&
-		event.y == term.mouse_y;
+			   event.y == term.mouse_y;
 	term.click_t = term.mouse_button == 1 && !term.mouse_twice ? now : 0;
 	term.mouse_x = event.x;
 	term.mouse_y = event.y;

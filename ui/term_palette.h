@@ -9,7 +9,7 @@
 enum look_attribute { LOOK_BOLD = 1, LOOK_DIM = 2, LOOK_UNDERLINE = 4, LOOK_REVERSE = 8 };
 
 struct look {
-	short fg, bg;           /* -1 the terminal's own */
+	short fg, bg; /* -1 the terminal's own */
 	unsigned attributes;
 };
 

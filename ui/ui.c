@@ -17,7 +17,7 @@
 
 #define LEAST_W 20
 #define LEAST_H 5
-#define SHIFT 8                 /* columns of one step to the side */
+#define SHIFT 8 /* columns of one step to the side */
 #define WHEEL 3
 #define MESSAGE_MS 5000
 
@@ -26,13 +26,13 @@ struct ui {
 	enum panel_id panel;
 	enum panel_id before_help;
 	struct list list[PANEL_COUNT];
-	struct rows rows;               /* of the panel shown */
+	struct rows rows; /* of the panel shown */
 	struct prompt prompt;
 	char old_filter[LIST_TEXT_MAX]; /* to come back to on Esc */
 	struct frame_bar bar;
 	bool zoom;
-	int w, h;                       /* of the last frame */
-	char message[200];              /* our own; goes with the next key */
+	int w, h; /* of the last frame */
+	char message[200]; /* our own; goes with the next key */
 };
 
 struct ui *ui_new(const struct ui_options *options)
@@ -77,7 +77,12 @@ static struct rect panel_place(const struct ui *ui)
 static void build(struct ui *ui, const struct view *view)
 {
 	struct rect place = panel_place(ui);
-	struct build b = { .view = view, .rows = &ui->rows, .list = current(ui), .shown = ui->before_help, .w = place.w, .h = place.h,
+	struct build b = { .view = view,
+		.rows = &ui->rows,
+		.list = current(ui),
+		.shown = ui->before_help,
+		.w = place.w,
+		.h = place.h,
 		.ascii = ui->options.ascii };
 
 	rows_clear(&ui->rows);
@@ -329,21 +334,33 @@ static const struct {
 	enum request_kind kind;
 	int64_t n;
 } requests[] = {
-	{ ACTION_STACKS, REQUEST_STACKS, 0 }, { ACTION_PAUSE, REQUEST_PAUSE, 0 }, { ACTION_LIVE, REQUEST_LIVE, 0 },
-	{ ACTION_NEXT_SAMPLE, REQUEST_STEP, 1 }, { ACTION_PREVIOUS_SAMPLE, REQUEST_STEP, -1 },
-	{ ACTION_BACK_10S, REQUEST_SEEK, -10000 }, { ACTION_ON_10S, REQUEST_SEEK, 10000 },
-	{ ACTION_BACK_1M, REQUEST_SEEK, -60000 }, { ACTION_ON_1M, REQUEST_SEEK, 60000 },
-	{ ACTION_NEXT_EVENT, REQUEST_EVENT, 1 }, { ACTION_PREVIOUS_EVENT, REQUEST_EVENT, -1 },
-	{ ACTION_FASTER, REQUEST_FASTER, 1 }, { ACTION_SLOWER, REQUEST_FASTER, -1 },
-	{ ACTION_QUIT, REQUEST_QUIT, 0 }, { ACTION_SUSPEND, REQUEST_SUSPEND, 0 },
+	{ ACTION_STACKS, REQUEST_STACKS, 0 },
+	{ ACTION_PAUSE, REQUEST_PAUSE, 0 },
+	{ ACTION_LIVE, REQUEST_LIVE, 0 },
+	{ ACTION_NEXT_SAMPLE, REQUEST_STEP, 1 },
+	{ ACTION_PREVIOUS_SAMPLE, REQUEST_STEP, -1 },
+	{ ACTION_BACK_10S, REQUEST_SEEK, -10000 },
+	{ ACTION_ON_10S, REQUEST_SEEK, 10000 },
+	{ ACTION_BACK_1M, REQUEST_SEEK, -60000 },
+	{ ACTION_ON_1M, REQUEST_SEEK, 60000 },
+	{ ACTION_NEXT_EVENT, REQUEST_EVENT, 1 },
+	{ ACTION_PREVIOUS_EVENT, REQUEST_EVENT, -1 },
+	{ ACTION_FASTER, REQUEST_FASTER, 1 },
+	{ ACTION_SLOWER, REQUEST_FASTER, -1 },
+	{ ACTION_QUIT, REQUEST_QUIT, 0 },
+	{ ACTION_SUSPEND, REQUEST_SUSPEND, 0 },
 };
 
 static const struct {
 	enum action action;
 	enum prompt_kind kind;
 } prompts[] = {
-	{ ACTION_SEARCH, PROMPT_SEARCH }, { ACTION_FILTER, PROMPT_FILTER }, { ACTION_COMMAND, PROMPT_COMMAND }, { ACTION_GOTO, PROMPT_TIME },
-	{ ACTION_MARK, PROMPT_MARK }, { ACTION_PID, PROMPT_PID },
+	{ ACTION_SEARCH, PROMPT_SEARCH },
+	{ ACTION_FILTER, PROMPT_FILTER },
+	{ ACTION_COMMAND, PROMPT_COMMAND },
+	{ ACTION_GOTO, PROMPT_TIME },
+	{ ACTION_MARK, PROMPT_MARK },
+	{ ACTION_PID, PROMPT_PID },
 };
 
 static void act(struct ui *ui, enum action action, int key, const struct view *view, struct request *request)
@@ -446,7 +463,8 @@ static const char *message_now(const struct ui *ui, const struct view *view)
 {
 	if (ui->message[0])
 		return ui->message;
-	if (view->message && view->message[0] && view->now - view->message_t < MESSAGE_MS && view->now >= view->message_t)
+	if (view->message && view->message[0] && view->now - view->message_t < MESSAGE_MS &&
+		view->now >= view->message_t)
 		return view->message;
 	return NULL;
 }

@@ -12,7 +12,7 @@
 struct ui;
 
 struct ui_options {
-	bool ascii;             /* no UTF-8: ASCII glyphs and lines */
+	bool ascii; /* no UTF-8: ASCII glyphs and lines */
 	bool mouse;
 };
 

@@ -73,18 +73,22 @@ static void wide_and_combining(void **state)
 	canvas_init(&c);
 	canvas_resize(&c, 6, 4);
 	assert_int_equal(text(&c, 0, 0, -1, STYLE_OK, "日本e\xcc\x81x"), 6);
-	assert_int_equal(text(&c, 0, 1, 3, STYLE_OK, "日本"), 2);              /* the second does not fit into 3 */
-	assert_int_equal(text(&c, 5, 2, -1, STYLE_OK, "日"), 2);              /* half of it is outside */
+	assert_int_equal(text(&c, 0, 1, 3, STYLE_OK, "日本"), 2); /* the second does not fit into 3 */
+	assert_int_equal(text(&c, 5, 2, -1, STYLE_OK, "日"), 2); /* half of it is outside */
 	text(&c, 0, 3, -1, STYLE_OK, "日本語");
-	text(&c, 1, 3, -1, STYLE_BAD, "x");                                   /* breaks the first */
-	text(&c, 4, 3, -1, STYLE_BAD, "y");                                   /* and the last */
+	text(&c, 1, 3, -1, STYLE_BAD, "x"); /* breaks the first */
+	text(&c, 4, 3, -1, STYLE_BAD, "y"); /* and the last */
 	check_dump(&c, "日本e\xcc\x81x\n~oooooo\n日\n~oo\n\n~     o\n x本y\n~ boob\n");
 	assert_int_equal(c.cell[0].width, 2);
 	assert_int_equal(c.cell[1].width, 0);
 	assert_int_equal(c.cell[4].len, 3);
 	/* A mark without a base is dropped; a heap of marks stays within its cell. */
 	canvas_clear(&c);
-	assert_int_equal(text(&c, 0, 0, -1, STYLE_NORMAL, "\xcc\x81" "a\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81" "b"), 2);
+	assert_int_equal(text(&c, 0, 0, -1, STYLE_NORMAL,
+				 "\xcc\x81"
+				 "a\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81"
+				 "b"),
+		2);
 	assert_true(c.cell[0].len <= CELL_TEXT_MAX);
 	assert_memory_equal(c.cell[1].text, "b", 1);
 	canvas_release(&c);
@@ -165,8 +169,12 @@ static void rows_pad_cut_and_find(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(draws_and_clips), cmocka_unit_test(wide_and_combining), cmocka_unit_test(last_line_of_defence),
-		cmocka_unit_test(ascii_only), cmocka_unit_test(sparks), cmocka_unit_test(rows_pad_cut_and_find),
+		cmocka_unit_test(draws_and_clips),
+		cmocka_unit_test(wide_and_combining),
+		cmocka_unit_test(last_line_of_defence),
+		cmocka_unit_test(ascii_only),
+		cmocka_unit_test(sparks),
+		cmocka_unit_test(rows_pad_cut_and_find),
 	};
 
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))

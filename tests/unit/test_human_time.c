@@ -12,9 +12,9 @@
 
 #include "ui/human_time.h"
 
-#define NOW 1796119675000LL     /* 2026-12-01 10:07:55 UTC */
-#define S(n) ((n) * 1000LL)
-#define H(n) S((n) * 3600LL)
+#define NOW 1796119675000LL /* 2026-12-01 10:07:55 UTC */
+#define S(n) ((n)*1000LL)
+#define H(n) S((n)*3600LL)
 #define MIDNIGHT (NOW - H(10) - S(7 * 60 + 55))
 
 /* The text in a heap block of its exact length, so that a read past it is seen. */
@@ -36,20 +36,42 @@ static void times_in_utc(void **state)
 		const char *text;
 		int64_t t;
 	} cases[] = {
-		{ "now", NOW }, { "3m ago", NOW - S(180) }, { "3 minutes ago", NOW - S(180) }, { "1h30m ago", NOW - H(1) - S(1800) },
-		{ "1h 30m ago", NOW - H(1) - S(1800) }, { "90s", NOW - S(90) }, { "-90s", NOW - S(90) }, { "+10s", NOW + S(10) },
-		{ "250ms ago", NOW - 250 }, { "2d ago", NOW - H(48) }, { "2m13s ago", NOW - S(133) }, { "  5s ago ", NOW - S(5) },
-		{ "10:05", MIDNIGHT + H(10) + S(300) }, { "10:05:30", MIDNIGHT + H(10) + S(330) }, { "10:05:30.25", MIDNIGHT + H(10) + S(330) + 250 },
-		{ "9:05", MIDNIGHT + H(9) + S(300) }, { "10:08", MIDNIGHT + H(10) + S(480) },
-		{ "10:30", MIDNIGHT - H(24) + H(10) + S(1800) }, { "23:59:59", MIDNIGHT - S(1) }, { "00:00", MIDNIGHT },
-		{ "today 23:00", MIDNIGHT + H(23) }, { "yesterday 10:05", MIDNIGHT - H(14) + S(300) }, { "yesterday", MIDNIGHT - H(24) },
-		{ "2026-12-01 10:05", MIDNIGHT + H(10) + S(300) }, { "2026-12-01", MIDNIGHT }, { "2026-11-30 10:05:30", MIDNIGHT - H(14) + S(330) },
-		{ "2026-12-01T10:05:30Z", MIDNIGHT + H(10) + S(330) }, { "2026-12-01T10:05:30.5Z", MIDNIGHT + H(10) + S(330) + 500 },
-		{ "@1796119675", NOW }, { "@1796119675.250", NOW + 250 }, { "2024-02-29 00:00", 1709164800000LL },
+		{ "now", NOW },
+		{ "3m ago", NOW - S(180) },
+		{ "3 minutes ago", NOW - S(180) },
+		{ "1h30m ago", NOW - H(1) - S(1800) },
+		{ "1h 30m ago", NOW - H(1) - S(1800) },
+		{ "90s", NOW - S(90) },
+		{ "-90s", NOW - S(90) },
+		{ "+10s", NOW + S(10) },
+		{ "250ms ago", NOW - 250 },
+		{ "2d ago", NOW - H(48) },
+		{ "2m13s ago", NOW - S(133) },
+		{ "  5s ago ", NOW - S(5) },
+		{ "10:05", MIDNIGHT + H(10) + S(300) },
+		{ "10:05:30", MIDNIGHT + H(10) + S(330) },
+		{ "10:05:30.25", MIDNIGHT + H(10) + S(330) + 250 },
+		{ "9:05", MIDNIGHT + H(9) + S(300) },
+		{ "10:08", MIDNIGHT + H(10) + S(480) },
+		{ "10:30", MIDNIGHT - H(24) + H(10) + S(1800) },
+		{ "23:59:59", MIDNIGHT - S(1) },
+		{ "00:00", MIDNIGHT },
+		{ "today 23:00", MIDNIGHT + H(23) },
+		{ "yesterday 10:05", MIDNIGHT - H(14) + S(300) },
+		{ "yesterday", MIDNIGHT - H(24) },
+		{ "2026-12-01 10:05", MIDNIGHT + H(10) + S(300) },
+		{ "2026-12-01", MIDNIGHT },
+		{ "2026-11-30 10:05:30", MIDNIGHT - H(14) + S(330) },
+		{ "2026-12-01T10:05:30Z", MIDNIGHT + H(10) + S(330) },
+		{ "2026-12-01T10:05:30.5Z", MIDNIGHT + H(10) + S(330) + 500 },
+		{ "@1796119675", NOW },
+		{ "@1796119675.250", NOW + 250 },
+		{ "2024-02-29 00:00", 1709164800000LL },
 	};
-	static const char *const bad[] = { "", " ", "soon", "3", "3x ago", "3m later", "+3m ago", "24:00", "10:60", "10:05:60", "10:", ":05", "10:05x",
-		"2026-13-01 10:05", "2026-02-30 10:05", "2026-12-01x10:05", "2026-12-01 10", "2026-12-01 10:05:30Zx", "@", "@x", "@12.", "@99999999999999",
-		"-", "+", "99999999999999999999s ago", "2000000000d ago", "10:05:30.", "now now", "1h 10:05", "3m -5s" };
+	static const char *const bad[] = { "", " ", "soon", "3", "3x ago", "3m later", "+3m ago", "24:00", "10:60",
+		"10:05:60", "10:", ":05", "10:05x", "2026-13-01 10:05", "2026-02-30 10:05", "2026-12-01x10:05",
+		"2026-12-01 10", "2026-12-01 10:05:30Zx", "@", "@x", "@12.", "@99999999999999", "-", "+",
+		"99999999999999999999s ago", "2000000000d ago", "10:05:30.", "now now", "1h 10:05", "3m -5s" };
 	int64_t t;
 
 	(void)state;
@@ -91,7 +113,8 @@ static void local_time_and_summer(void **state)
 
 int main(void)
 {
-	static const struct CMUnitTest tests[] = { cmocka_unit_test(times_in_utc), cmocka_unit_test(local_time_and_summer) };
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(times_in_utc),
+		cmocka_unit_test(local_time_and_summer) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,13 @@ static bool shows(struct world *w, const char *text)
 	return found;
 }
 
-#define SHOWS(w, text) do { if (!shows(w, text)) { char *s_ = screen(w); fail_msg("no \"%s\" in\n%s", text, s_); } } while (0)
+#define SHOWS(w, text)                                                                                                 \
+	do {                                                                                                           \
+		if (!shows(w, text)) {                                                                                 \
+			char *s_ = screen(w);                                                                          \
+			fail_msg("no \"%s\" in\n%s", text, s_);                                                        \
+		}                                                                                                      \
+	} while (0)
 
 /* Text of the cursor's row. */
 static void cursor_row(struct world *w, char *out, size_t size)
@@ -121,11 +127,26 @@ static void keys_ask_the_app(void **state)
 		enum request_kind kind;
 		int64_t n;
 	} cases[] = {
-		{ 's', REQUEST_STACKS, 0 }, { ' ', REQUEST_PAUSE, 0 }, { 'L', REQUEST_LIVE, 0 }, { 't', REQUEST_STEP, 1 }, { 'T', REQUEST_STEP, -1 },
-		{ ',', REQUEST_SEEK, -10000 }, { '.', REQUEST_SEEK, 10000 }, { '<', REQUEST_SEEK, -60000 }, { '>', REQUEST_SEEK, 60000 },
-		{ 'e', REQUEST_EVENT, 1 }, { 'E', REQUEST_EVENT, -1 }, { '+', REQUEST_FASTER, 1 }, { '-', REQUEST_FASTER, -1 },
-		{ 'q', REQUEST_QUIT, 0 }, { UI_KEY_ESC, REQUEST_QUIT, 0 }, { UI_KEY_F10, REQUEST_QUIT, 0 }, { 'Q', REQUEST_QUIT, 0 },
-		{ KEY_CTRL('c'), REQUEST_QUIT, 0 }, { KEY_CTRL('z'), REQUEST_SUSPEND, 0 }, { KEY_CTRL('l'), REQUEST_NONE, 0 },
+		{ 's', REQUEST_STACKS, 0 },
+		{ ' ', REQUEST_PAUSE, 0 },
+		{ 'L', REQUEST_LIVE, 0 },
+		{ 't', REQUEST_STEP, 1 },
+		{ 'T', REQUEST_STEP, -1 },
+		{ ',', REQUEST_SEEK, -10000 },
+		{ '.', REQUEST_SEEK, 10000 },
+		{ '<', REQUEST_SEEK, -60000 },
+		{ '>', REQUEST_SEEK, 60000 },
+		{ 'e', REQUEST_EVENT, 1 },
+		{ 'E', REQUEST_EVENT, -1 },
+		{ '+', REQUEST_FASTER, 1 },
+		{ '-', REQUEST_FASTER, -1 },
+		{ 'q', REQUEST_QUIT, 0 },
+		{ UI_KEY_ESC, REQUEST_QUIT, 0 },
+		{ UI_KEY_F10, REQUEST_QUIT, 0 },
+		{ 'Q', REQUEST_QUIT, 0 },
+		{ KEY_CTRL('c'), REQUEST_QUIT, 0 },
+		{ KEY_CTRL('z'), REQUEST_SUSPEND, 0 },
+		{ KEY_CTRL('l'), REQUEST_NONE, 0 },
 	};
 	struct world *w = *state;
 
@@ -139,7 +160,8 @@ static void keys_ask_the_app(void **state)
 /* Keys of later versions, and keys that must never exist, do nothing. */
 static void keys_that_do_nothing(void **state)
 {
-	static const int keys[] = { 'S', 'x', 'w', 'i', 'd', 'a', ';', 'y', UI_KEY_F2, UI_KEY_F9, 'K', 'R', 'r', 'X', '9', '0', 0x20ac };
+	static const int keys[] = { 'S', 'x', 'w', 'i', 'd', 'a', ';', 'y', UI_KEY_F2, UI_KEY_F9, 'K', 'R', 'r', 'X',
+		'9', '0', 0x20ac };
 	struct world *w = *state;
 	char *before = screen(w);
 
@@ -166,13 +188,14 @@ static void the_table_is_sound(void **state)
 				for (int l = 0; l < BINDING_KEYS && binding_table[j].keys[l]; l++)
 					if (binding_table[j].keys[l] == binding_table[i].keys[k])
 						assert_true(binding_table[i].where && binding_table[j].where &&
-							!(binding_table[i].where & binding_table[j].where));
+							    !(binding_table[i].where & binding_table[j].where));
 	}
 }
 
 static void panels(void **state)
 {
-	static const char *const names[] = { "Overview", "Server", "GPUs", "Ranks", "Stacks", "Log", "Events", "Sources" };
+	static const char *const names[] = { "Overview", "Server", "GPUs", "Ranks", "Stacks", "Log", "Events",
+		"Sources" };
 	struct world *w = *state;
 	char title[40];
 
@@ -256,7 +279,9 @@ static void cursor_stays_on_its_row(void **state)
 	press(w, '1');
 	press(w, '4');
 	expect_cursor(w, "TP0");
-	FEED(&w->scene.model, "{'t':%lld,'node':'n1','kind':'process','pid':4099,'start':1,'role':'worker','rank':'PP0','ended':0}", AT(1));
+	FEED(&w->scene.model,
+		"{'t':%lld,'node':'n1','kind':'process','pid':4099,'start':1,'role':'worker','rank':'PP0','ended':0}",
+		AT(1));
 	scene_judge(&w->scene);
 	expect_cursor(w, "TP0");
 }
@@ -406,13 +431,18 @@ static void commands(void **state)
 		enum request_kind kind;
 		const char *text;
 	} cases[] = {
-		{ "", COMMAND_EMPTY, PANEL_NONE, REQUEST_NONE, "" }, { "  ", COMMAND_EMPTY, PANEL_NONE, REQUEST_NONE, "" },
+		{ "", COMMAND_EMPTY, PANEL_NONE, REQUEST_NONE, "" },
+		{ "  ", COMMAND_EMPTY, PANEL_NONE, REQUEST_NONE, "" },
 		{ "goto 3m ago", COMMAND_REQUEST, PANEL_NONE, REQUEST_GOTO, "3m ago" },
 		{ " note  two words ", COMMAND_REQUEST, PANEL_NONE, REQUEST_NOTE, "two words" },
-		{ "quit", COMMAND_REQUEST, PANEL_NONE, REQUEST_QUIT, "" }, { "q", COMMAND_REQUEST, PANEL_NONE, REQUEST_QUIT, "" },
-		{ "help", COMMAND_PANEL, PANEL_HELP, REQUEST_NONE, "" }, { "ranks", COMMAND_PANEL, PANEL_RANKS, REQUEST_NONE, "" },
-		{ "ra", COMMAND_PANEL, PANEL_RANKS, REQUEST_NONE, "" }, { "s", COMMAND_UNKNOWN, PANEL_NONE, REQUEST_NONE, "" },
-		{ "note", COMMAND_UNKNOWN, PANEL_NONE, REQUEST_NONE, "" }, { "kill 1", COMMAND_UNKNOWN, PANEL_NONE, REQUEST_NONE, "" },
+		{ "quit", COMMAND_REQUEST, PANEL_NONE, REQUEST_QUIT, "" },
+		{ "q", COMMAND_REQUEST, PANEL_NONE, REQUEST_QUIT, "" },
+		{ "help", COMMAND_PANEL, PANEL_HELP, REQUEST_NONE, "" },
+		{ "ranks", COMMAND_PANEL, PANEL_RANKS, REQUEST_NONE, "" },
+		{ "ra", COMMAND_PANEL, PANEL_RANKS, REQUEST_NONE, "" },
+		{ "s", COMMAND_UNKNOWN, PANEL_NONE, REQUEST_NONE, "" },
+		{ "note", COMMAND_UNKNOWN, PANEL_NONE, REQUEST_NONE, "" },
+		{ "kill 1", COMMAND_UNKNOWN, PANEL_NONE, REQUEST_NONE, "" },
 	};
 	struct world *w = *state;
 	char line[40] = "ov";
@@ -511,8 +541,9 @@ static void badges_and_messages(void **state)
 /* Random keys and sizes: no crash, nothing outside (the sanitizers see), the verdict always on line 1. */
 static void any_keys_any_size(void **state)
 {
-	static const int special[] = { UI_KEY_UP, UI_KEY_DOWN, UI_KEY_LEFT, UI_KEY_RIGHT, UI_KEY_PAGE_UP, UI_KEY_PAGE_DOWN, UI_KEY_HOME, UI_KEY_END,
-		UI_KEY_BACKSPACE, UI_KEY_DELETE, UI_KEY_BACK_TAB, UI_KEY_ENTER, UI_KEY_ESC, UI_KEY_TAB, UI_KEY_F3, UI_KEY_F4, UI_KEY_RESIZE, 0x65e5 };
+	static const int special[] = { UI_KEY_UP, UI_KEY_DOWN, UI_KEY_LEFT, UI_KEY_RIGHT, UI_KEY_PAGE_UP,
+		UI_KEY_PAGE_DOWN, UI_KEY_HOME, UI_KEY_END, UI_KEY_BACKSPACE, UI_KEY_DELETE, UI_KEY_BACK_TAB,
+		UI_KEY_ENTER, UI_KEY_ESC, UI_KEY_TAB, UI_KEY_F3, UI_KEY_F4, UI_KEY_RESIZE, 0x65e5 };
 	struct world *w = *state;
 	uint32_t seed = 12345;
 
@@ -520,9 +551,11 @@ static void any_keys_any_size(void **state)
 		seed = seed * 1664525 + 1013904223;
 		if (seed >> 24 < 16)
 			canvas_resize(&w->canvas, (int)(seed >> 8 & 0xff) % 130, (int)(seed >> 16 & 0xff) % 50);
-		press(w, seed >> 31 ? special[(seed >> 8) % (sizeof special / sizeof *special)] : (int)(0x20 + (seed >> 8) % 0x5f));
+		press(w, seed >> 31 ? special[(seed >> 8) % (sizeof special / sizeof *special)]
+				    : (int)(0x20 + (seed >> 8) % 0x5f));
 		if (i % 7 == 0)
-			ui_mouse(w->ui, (int)(seed % 80), (int)(seed >> 10 & 31), (int)(seed >> 20 & 7), seed >> 29 & 1, &w->scene.view, &w->request);
+			ui_mouse(w->ui, (int)(seed % 80), (int)(seed >> 10 & 31), (int)(seed >> 20 & 7), seed >> 29 & 1,
+				&w->scene.view, &w->request);
 		if (i % 3 == 0) {
 			ui_draw(w->ui, &w->canvas, &w->scene.view);
 			if (w->canvas.w >= 20 && w->canvas.h >= 5)
@@ -536,10 +569,24 @@ static void any_keys_any_size(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(keys_ask_the_app), TEST(keys_that_do_nothing), TEST(the_table_is_sound), TEST(panels), TEST(zoom), TEST(moving),
-		TEST(cursor_stays_on_its_row), TEST(details_open_and_close), TEST(overview_opens_panels), TEST(search_and_filter),
-		TEST(log_follows_its_end), TEST(prompts), TEST(commands), TEST(bookmarks), TEST(quitting_while_stacks_run), TEST(mouse),
-		TEST(badges_and_messages), TEST(any_keys_any_size),
+		TEST(keys_ask_the_app),
+		TEST(keys_that_do_nothing),
+		TEST(the_table_is_sound),
+		TEST(panels),
+		TEST(zoom),
+		TEST(moving),
+		TEST(cursor_stays_on_its_row),
+		TEST(details_open_and_close),
+		TEST(overview_opens_panels),
+		TEST(search_and_filter),
+		TEST(log_follows_its_end),
+		TEST(prompts),
+		TEST(commands),
+		TEST(bookmarks),
+		TEST(quitting_while_stacks_run),
+		TEST(mouse),
+		TEST(badges_and_messages),
+		TEST(any_keys_any_size),
 	};
 
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))

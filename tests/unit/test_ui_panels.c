@@ -15,7 +15,8 @@ static const struct {
 } sizes[] = { { 80, 24 }, { 60, 10 }, { 200, 60 }, { 40, 10 }, { 20, 5 }, { 19, 5 } };
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
 
-static const char *const panel_names[] = { "", "overview", "server", "gpus", "ranks", "stacks", "log", "events", "sources", "help" };
+static const char *const panel_names[] = { "", "overview", "server", "gpus", "ranks", "stacks", "log", "events",
+	"sources", "help" };
 
 /* --- comparing --- */
 
@@ -58,7 +59,8 @@ static void compare(const char *name, const struct buf *got)
 		if (!more_a && !more_b)
 			break;
 		if (more_a != more_b || !span_same(x, y))
-			fail_msg("%s:\n want %.*s|\n got  %.*s|", path, more_a ? (int)x.len : 0, x.at, more_b ? (int)y.len : 0, y.at);
+			fail_msg("%s:\n want %.*s|\n got  %.*s|", path, more_a ? (int)x.len : 0, x.at,
+				more_b ? (int)y.len : 0, y.at);
 	}
 	assert_int_equal(want.len, got->len);
 	buf_release(&want);
@@ -192,7 +194,8 @@ static void foreign_text_is_inert(void **state)
 
 						assert_true(byte >= 0x20 && byte != 0x7f);
 						assert_true(!ascii || byte < 0x7f);
-						assert_false(n == 1 && c.cell[i].len == 2 && (unsigned char)c.cell[i].text[0] == 0xc2 && byte < 0xa0);
+						assert_false(n == 1 && c.cell[i].len == 2 &&
+							     (unsigned char)c.cell[i].text[0] == 0xc2 && byte < 0xa0);
 					}
 			}
 			press(ui, &s.view, p == PANEL_HELP ? "q" : "");

@@ -7,8 +7,8 @@
 #include "feed.h"
 #include "ui/ui.h"
 
-#define NOW 1796119675000LL     /* 2026-12-01 10:07:55 UTC */
-#define AT(seconds) ((long long)(NOW - (long long)((seconds) * 1000)))
+#define NOW 1796119675000LL /* 2026-12-01 10:07:55 UTC */
+#define AT(seconds) ((long long)(NOW - (long long)((seconds)*1000)))
 
 struct scene {
 	struct model model;
@@ -22,8 +22,15 @@ static inline void scene_init(struct scene *s)
 	memset(s, 0, sizeof *s);
 	model_init(&s->model);
 	s->ranks = mem_alloc(sizeof *s->ranks);
-	s->view = (struct view){ .model = &s->model, .ranks = s->ranks, .verdict = &s->verdict, .now = NOW, .node = "n1", .mode = VIEW_LIVE,
-		.interval_ms = 1000, .recording = true, .speed = 1 };
+	s->view = (struct view){ .model = &s->model,
+		.ranks = s->ranks,
+		.verdict = &s->verdict,
+		.now = NOW,
+		.node = "n1",
+		.mode = VIEW_LIVE,
+		.interval_ms = 1000,
+		.recording = true,
+		.speed = 1 };
 }
 
 static inline void scene_judge(struct scene *s)
@@ -43,53 +50,80 @@ static inline void scene_gpus(struct scene *s, int count, double busy, double me
 {
 	for (int ago = 120; ago >= 0; ago -= 2)
 		for (int g = 0; g < count; g++)
-			FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gpu','gpu':%d,'busy_pct':%.0f,'mem_activity_pct':%.0f,"
-				"'vram_used':%lld,'vram_total':206158430208,'power_w':%d,'temp_c':%d,'temp_edge_c':41,'temp_mem_c':48,"
-				"'sclk_mhz':2100,'mclk_mhz':1300,'kfd_node':%d,'bdf':'0000:%02x:00.0','name':'AMD Instinct MI300X',"
+			FEED(&s->model,
+				"{'t':%lld,'node':'n1','kind':'gpu','gpu':%d,'busy_pct':%.0f,'mem_activity_pct':%.0f,"
+				"'vram_used':%lld,'vram_total':206158430208,'power_w':%d,'temp_c':%d,'temp_edge_c':41,'"
+				"temp_mem_c':48,"
+				"'sclk_mhz':2100,'mclk_mhz':1300,'kfd_node':%d,'bdf':'0000:%02x:00.0','name':'AMD "
+				"Instinct MI300X',"
 				"'partition':'SPX/NPS1','via':'rocm-smi','power_cap_w':750}",
-				AT(ago), g, ago > 60 ? 30 + (ago * 7 + g) % 50 : busy, ago > 60 ? 40.0 : mem, 187000000000LL + g * 10000000, 245 + g % 3,
-				52 + g % 2, g + 2, 5 + 16 * g);
+				AT(ago), g, ago > 60 ? 30 + (ago * 7 + g) % 50 : busy, ago > 60 ? 40.0 : mem,
+				187000000000LL + g * 10000000, 245 + g % 3, 52 + g % 2, g + 2, 5 + 16 * g);
 }
 
 static inline void scene_server(struct scene *s, const char *class, int http)
 {
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'source','source':'server','state':'ok','detail':'GET http://127.0.0.1:8000/v1/models','latency_ms':1.2}", AT(60));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'hello','agent':'host','version':'0.1.0','sources':'server proc stack log','host':'6.8.0 x86_64'}", AT(700));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'server','url':'http://127.0.0.1:8000/v1/models','http':%d,'class':'%s','total_ms':1.1,"
-		"'connect_ms':0.2,'first_byte_ms':0.9,'bytes':312,'models':['DeepSeek-R1'],'owned_by':'atom','engine':'atom'}", AT(1), http, class);
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'source','source':'server','state':'ok','detail':'GET "
+		"http://127.0.0.1:8000/v1/models','latency_ms':1.2}",
+		AT(60));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'hello','agent':'host','version':'0.1.0','sources':'server proc stack "
+		"log','host':'6.8.0 x86_64'}",
+		AT(700));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'server','url':'http://127.0.0.1:8000/v1/"
+		"models','http':%d,'class':'%s','total_ms':1.1,"
+		"'connect_ms':0.2,'first_byte_ms':0.9,'bytes':312,'models':['DeepSeek-R1'],'owned_by':'atom','engine':'"
+		"atom'}",
+		AT(1), http, class);
 }
 
 static inline void scene_rank(struct scene *s, int rank, const char *state, double cpu)
 {
 	int pid = 4100 + rank;
 
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'process','pid':%d,'start':%lld,'ppid':4001,'role':'worker','rank':'TP%d','rank_how':'title',"
-		"'gpu':%d,'title':'atom::worker_TP%d','comm':'python3','env':{'HIP_VISIBLE_DEVICES':'%d','NCCL_DEBUG':'WARN','HF_TOKEN':'***'},"
-		"'uid':0,'ended':0,'exe':'/usr/bin/python3.10','engine':'atom'}", AT(700), pid, AT(705), rank, rank, rank, rank);
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'process_sample','pid':%d,'state':'%s','cpu_pct':%.0f,'wchan':%s,'threads':142,"
-		"'rss':8800000000,'vol_switches':120034,'invol_switches':%d,'state_since':%lld}", AT(1), pid, state, cpu,
-		*state == 'R' ? "null" : "'futex_wait_queue'", 400 + rank, AT(430));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'process','pid':%d,'start':%lld,'ppid':4001,'role':'worker','rank':'TP%d'"
+		",'rank_how':'title',"
+		"'gpu':%d,'title':'atom::worker_TP%d','comm':'python3','env':{'HIP_VISIBLE_DEVICES':'%d','NCCL_DEBUG':'"
+		"WARN','HF_TOKEN':'***'},"
+		"'uid':0,'ended':0,'exe':'/usr/bin/python3.10','engine':'atom'}",
+		AT(700), pid, AT(705), rank, rank, rank, rank);
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'process_sample','pid':%d,'state':'%s','cpu_pct':%.0f,'wchan':%s,'"
+		"threads':142,"
+		"'rss':8800000000,'vol_switches':120034,'invol_switches':%d,'state_since':%lld}",
+		AT(1), pid, state, cpu, *state == 'R' ? "null" : "'futex_wait_queue'", 400 + rank, AT(430));
 }
 
 static inline void scene_stack(struct scene *s, int rank, double ago, const char *frames)
 {
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'stack','pid':%d,'start':%lld,'rank':'TP%d','how':'py-spy','took_ms':41,'why':'suspect',"
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'stack','pid':%d,'start':%lld,'rank':'TP%d','how':'py-spy','took_ms':41,'"
+		"why':'suspect',"
 		"'threads':[{'tid':%d,'name':'MainThread','state':'active','gil':true,'frames':[%s]},"
-		"{'tid':9,'name':'ProcessGroupNCCL','state':'idle','gil':false,'frames':['wait (threading.py:320)','run (threading.py:982)']}]}",
+		"{'tid':9,'name':'ProcessGroupNCCL','state':'idle','gil':false,'frames':['wait "
+		"(threading.py:320)','run (threading.py:982)']}]}",
 		AT(ago), 4100 + rank, AT(705), rank, 4100 + rank, frames);
 }
 
-#define SCENE_WAITS "'synchronize (torch/cuda/__init__.py:985)','all_reduce (torch/distributed/distributed_c10d.py:2501)'," \
-	"'forward (atom/model_engine/model_runner.py:1802)','run_model (atom/model_engine/model_runner.py:2140)'," \
+#define SCENE_WAITS                                                                                                    \
+	"'synchronize (torch/cuda/__init__.py:985)','all_reduce (torch/distributed/distributed_c10d.py:2501)',"        \
+	"'forward (atom/model_engine/model_runner.py:1802)','run_model (atom/model_engine/model_runner.py:2140)',"     \
 	"'busy_loop (atom/model_engine/async_proc.py:88)','<module> (<string>:1)'"
-#define SCENE_ODD "'copy_kv (atom/model_engine/runner.py:2210)','forward (atom/model_engine/model_runner.py:1802)'," \
-	"'run_model (atom/model_engine/model_runner.py:2140)','busy_loop (atom/model_engine/async_proc.py:88)','<module> (<string>:1)'"
+#define SCENE_ODD                                                                                                      \
+	"'copy_kv (atom/model_engine/runner.py:2210)','forward (atom/model_engine/model_runner.py:1802)',"             \
+	"'run_model (atom/model_engine/model_runner.py:2140)','busy_loop "                                             \
+	"(atom/model_engine/async_proc.py:88)','<module> (<string>:1)'"
 
 static inline void scene_log(struct scene *s, double ago, const char *class, const char *rank, const char *text)
 {
 	static int offset;
 
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'log','file':'/var/log/atom.log','offset':%d,'class':'%s','rank':%s%s%s,'text':'%s'}",
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'log','file':'/var/log/"
+		"atom.log','offset':%d,'class':'%s','rank':%s%s%s,'text':'%s'}",
 		AT(ago), ++offset * 200, class, *rank ? "'" : "", *rank ? rank : "null", *rank ? "'" : "", text);
 }
 
@@ -99,7 +133,10 @@ static inline void scene_hung(struct scene *s)
 	scene_init(s);
 	scene_server(s, "ok", 200);
 	scene_gpus(s, 8, 100, 0);
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'process','pid':4001,'start':%lld,'role':'api','title':'python3 -m atom.entrypoints.openai_server --model deepseek-ai/DeepSeek-R1 -tp 8','ended':0,'engine':'atom'}", AT(700), AT(710));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'process','pid':4001,'start':%lld,'role':'api','title':'python3 -m "
+		"atom.entrypoints.openai_server --model deepseek-ai/DeepSeek-R1 -tp 8','ended':0,'engine':'atom'}",
+		AT(700), AT(710));
 	for (int r = 0; r < 8; r++)
 		scene_rank(s, r, "R", 100);
 	for (int r = 0; r < 8; r++) {
@@ -107,17 +144,37 @@ static inline void scene_hung(struct scene *s)
 		scene_stack(s, r, 7, r == 3 ? SCENE_ODD : SCENE_WAITS);
 	}
 	for (int g = 0; g < 8; g++)
-		FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gpu_process','pid':%d,'gpu':%d,'vram':186000000000,'queues':24,'evicted_ms':0,'cu_occupancy':304,'name':'python3'}", AT(1), 4100 + g, g);
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'requests','via':'log','open':41,'arrived':1200,'finished':1159,'open_since':%lld}", AT(130), AT(700));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'progress','counter':'log:output','value':1159,'delta':3}", AT(434));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'source','source':'gpu','state':'ok','detail':'sysfs and rocm-smi','latency_ms':81}", AT(50));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'source','source':'kmsg','state':'failed','detail':'/dev/kmsg: permission denied','remedy':'sudo sysctl kernel.dmesg_restrict=0'}", AT(690));
+		FEED(&s->model,
+			"{'t':%lld,'node':'n1','kind':'gpu_process','pid':%d,'gpu':%d,'vram':186000000000,'queues':24,'"
+			"evicted_ms':0,'cu_occupancy':304,'name':'python3'}",
+			AT(1), 4100 + g, g);
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'requests','via':'log','open':41,'arrived':1200,'finished':1159,'open_"
+		"since':%lld}",
+		AT(130), AT(700));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'progress','counter':'log:output','value':1159,'delta':3}",
+		AT(434));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'source','source':'gpu','state':'ok','detail':'sysfs and "
+		"rocm-smi','latency_ms':81}",
+		AT(50));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'source','source':'kmsg','state':'failed','detail':'/dev/kmsg: "
+		"permission denied','remedy':'sudo sysctl kernel.dmesg_restrict=0'}",
+		AT(690));
 	scene_log(s, 690, "ready", "", "INFO: Application startup complete.");
 	scene_log(s, 435, "progress", "TP0", "Scheduled prefill batch: 19 reqs, 9573 tokens");
 	scene_log(s, 300, "warning", "TP3", "RuntimeWarning: kv cache usage over 97%");
 	scene_log(s, 134, "request", "", "Request 41 arrived, pending 41");
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'verdict','state':'HEALTHY','grade':'A','since':%lld,'reason':'progress 1 s ago','evidence':[]}", AT(600), AT(600));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'verdict','state':'SUSPECT','grade':'C','since':%lld,'reason':'no progress for 12 s with 41 requests open','evidence':[{'what':'last progress','value':'log:output at 1159','age_ms':12000}],'next':'take stacks'}", AT(422), AT(434));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'verdict','state':'HEALTHY','grade':'A','since':%lld,'reason':'progress "
+		"1 s ago','evidence':[]}",
+		AT(600), AT(600));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'verdict','state':'SUSPECT','grade':'C','since':%lld,'reason':'no "
+		"progress for 12 s with 41 requests open','evidence':[{'what':'last progress','value':'log:output at "
+		"1159','age_ms':12000}],'next':'take stacks'}",
+		AT(422), AT(434));
 	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'mark','name':'before the restart','at':%lld}", AT(100), AT(100));
 	scene_judge(s);
 }
@@ -129,8 +186,10 @@ static inline void scene_healthy(struct scene *s)
 	scene_gpus(s, 8, 93, 41);
 	for (int r = 0; r < 8; r++)
 		scene_rank(s, r, "S", 12);
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'requests','via':'log','open':5,'arrived':1200,'finished':1195}", AT(1));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'progress','counter':'log:output','value':1195,'delta':3}", AT(1));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'requests','via':'log','open':5,'arrived':1200,'finished':1195}",
+		AT(1));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'progress','counter':'log:output','value':1195,'delta':3}",
+		AT(1));
 	scene_log(s, 690, "ready", "", "INFO: Application startup complete.");
 	scene_log(s, 1, "progress", "TP0", "Scheduled decode batch: 5 reqs");
 	scene_judge(s);
@@ -164,15 +223,25 @@ static inline void scene_many(struct scene *s)
 	scene_init(s);
 	scene_server(s, "unavailable", 503);
 	for (int g = 0; g < 64; g++)
-		FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gpu','gpu':%d,'busy_pct':%d,'mem_activity_pct':%d,'vram_used':20000000000,"
-			"'vram_total':25000000000%s,'temp_c':50}", AT(1), g, g == 17 || g == 40 ? 0 : 100, 3, g % 8 ? "" : ",'power_w':600");
+		FEED(&s->model,
+			"{'t':%lld,'node':'n1','kind':'gpu','gpu':%d,'busy_pct':%d,'mem_activity_pct':%d,'vram_used':"
+			"20000000000,"
+			"'vram_total':25000000000%s,'temp_c':50}",
+			AT(1), g, g == 17 || g == 40 ? 0 : 100, 3, g % 8 ? "" : ",'power_w':600");
 	for (int r = 0; r < 64; r++)
 		scene_rank(s, r, r == 17 ? "D" : "R", 99);
 	for (int r = 0; r < 64; r++)
 		if (r != 17)
 			scene_stack(s, r, 5, SCENE_WAITS);
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'stack','pid':4117,'rank':'TP17','how':'py-spy','error':'py-spy: Permission denied (os error 13)','remedy':'run hangtop as root, or sysctl kernel.yama.ptrace_scope=0'}", AT(5));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'process','pid':4163,'start':%lld,'role':'worker','rank':'TP63','ended':1,'title':'atom::worker_TP63'}", AT(3), AT(705));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'stack','pid':4117,'rank':'TP17','how':'py-spy','error':'py-spy: "
+		"Permission denied (os error 13)','remedy':'run hangtop as root, or sysctl "
+		"kernel.yama.ptrace_scope=0'}",
+		AT(5));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'process','pid':4163,'start':%lld,'role':'worker','rank':'TP63','ended':"
+		"1,'title':'atom::worker_TP63'}",
+		AT(3), AT(705));
 	scene_judge(s);
 }
 
@@ -182,8 +251,12 @@ static inline void scene_foreign(struct scene *s)
 	scene_init(s);
 	scene_server(s, "ok", 200);
 	scene_rank(s, 0, "R", 1);
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'source','source':'gpu\\u001b[31m','state':'failed','detail':'\\u001b]0;owned\\u0007 text\\u202e reversed','remedy':'\\u009b2J\\tfix'}", AT(5));
-	scene_log(s, 9, "fault", "日本", "\\u001b[2J\\u001b[H wide 日本語のログ行 combining e\\u0301a\\u0300\\u0301 emoji \\ud83d\\ude00 end");
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'source','source':'gpu\\u001b[31m','state':'failed','detail':'\\u001b]0;"
+		"owned\\u0007 text\\u202e reversed','remedy':'\\u009b2J\\tfix'}",
+		AT(5));
+	scene_log(s, 9, "fault", "日本",
+		"\\u001b[2J\\u001b[H wide 日本語のログ行 combining e\\u0301a\\u0300\\u0301 emoji \\ud83d\\ude00 end");
 	scene_log(s, 8, "warning", "", "bell\\u0007 nul del\\u007f c1\\u0085 zero\\u200bwidth bidi\\u202ecba");
 	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'note','text':'\\u001b]52;c;ZXZpbA==\\u0007 clipboard'}", AT(4));
 	scene_judge(s);
