@@ -1,13 +1,10 @@
 /* term.h - the only file that knows curses: cells to the terminal, keys from it, and restoring it whatever happens.
  *
  * Who: src/app, one thread. term_show() sends only what changed since the last one; nothing when nothing did.
- * term_open() sets handlers
- * for SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT that restore the terminal before the action that was
- * set before,
- * mem_on_fatal() and atexit(). SIGTERM, SIGINT, SIGHUP are the caller's: call term_close(). The locale is the
- * caller's too.
- * The app reads keys when stdin is readable (uv_poll), until term_key() gives 0. Ctrl-C and Ctrl-Z come as
- * keys, Ctrl-\ kills.
+ * term_open() sets handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and SIGQUIT that restore the terminal
+ * before the action that was set before, mem_on_fatal() and atexit(). SIGTERM, SIGINT and SIGHUP are the
+ * caller's: call term_close(). The locale is the caller's too. The app reads keys when stdin is readable
+ * (uv_poll), until term_key() gives 0. Ctrl-C and Ctrl-Z come as keys; Ctrl-\ kills.
  */
 #ifndef HANGTOP_UI_TERM_H
 #define HANGTOP_UI_TERM_H
