@@ -73,7 +73,7 @@ void frame_verdict(struct canvas *c, const struct view *view, bool ascii)
 	}
 	right = right_part(c, view, x + 1);
 	/* The candidates, when there is room between. */
-	if (v->candidates[0] && right - x > 20) {
+	if (v->candidates[0] && right - x > 15) {
 		struct buf clean;
 
 		buf_init(&clean, 1024);

@@ -282,7 +282,7 @@ static void cursor_stays_on_its_row(void **state)
 	FEED(&w->scene.model,
 		"{'t':%lld,'node':'n1','kind':'process','pid':4099,'start':1,'role':'worker','rank':'PP0','ended':0}",
 		AT(1));
-	scene_judge(&w->scene);
+	ranks_build(w->scene.ranks, &w->scene.model);
 	expect_cursor(w, "TP0");
 }
 

@@ -123,7 +123,6 @@ static void hung_every_panel(void **state)
 
 	(void)state;
 	scene_hung(&s);
-	assert_int_equal(s.verdict.state, STATE_HUNG);
 	for (int p = PANEL_OVERVIEW; p <= PANEL_HELP; p++) {
 		golden(&s, "hung", p, false, keys[p], SIZES);
 		golden(&s, "hung", p, true, "", SIZES);
@@ -137,7 +136,6 @@ static void other_scenes(void **state)
 
 	(void)state;
 	scene_healthy(&s);
-	assert_int_equal(s.verdict.state, STATE_HEALTHY);
 	golden(&s, "healthy", PANEL_OVERVIEW, false, "", SIZES);
 	golden(&s, "healthy", PANEL_STACKS, false, "", 1);
 	scene_release(&s);

@@ -33,11 +33,25 @@ static inline void scene_init(struct scene *s)
 		.speed = 1 };
 }
 
-static inline void scene_judge(struct scene *s)
+/* The verdict is set by hand: what the rules say is not the screen's business. */
+static inline void scene_judge(struct scene *s, enum state state, const char *where, char grade, double ago, const char *reason,
+	const char *next, const char *candidates)
 {
-	struct triage_options options = { .stall_ms = 30000 };
+	ranks_build(s->ranks, &s->model);
+	s->verdict = (struct verdict){ .state = state, .grade = grade, .since = AT(ago), .rule = "scene" };
+	snprintf(s->verdict.where, sizeof s->verdict.where, "%s", where);
+	snprintf(s->verdict.reason, sizeof s->verdict.reason, "%s", reason);
+	snprintf(s->verdict.next, sizeof s->verdict.next, "%s", next);
+	snprintf(s->verdict.candidates, sizeof s->verdict.candidates, "%s", candidates);
+}
 
-	triage(&s->verdict, &s->model, s->ranks, &options, s->view.now);
+static inline void scene_evidence(struct scene *s, const char *what, const char *value, double ago)
+{
+	struct evidence *e = &s->verdict.evidence[s->verdict.evidence_count++];
+
+	snprintf(e->what, sizeof e->what, "%s", what);
+	snprintf(e->value, sizeof e->value, "%s", value);
+	e->t = ago < 0 ? 0 : AT(ago);
 }
 
 static inline void scene_release(struct scene *s)
@@ -176,7 +190,14 @@ static inline void scene_hung(struct scene *s)
 		"1159','age_ms':12000}],'next':'take stacks'}",
 		AT(422), AT(434));
 	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'mark','name':'before the restart','at':%lld}", AT(100), AT(100));
-	scene_judge(s);
+	scene_judge(s, STATE_HUNG, "collective", 'A', 434, "TP3 is in copy_kv; 7 ranks wait in synchronize <- all_reduce",
+		"press 5 and read the odd rank's stack; keep the session before a restart", "TP3");
+	scene_evidence(s, "last progress", "log:output at 1159", 434);
+	scene_evidence(s, "open requests", "41", 130);
+	scene_evidence(s, "GPUs", "busy, memory still (8 of 8 busy)", 0);
+	scene_evidence(s, "HTTP", "answers in 1 ms (says only that the HTTP loop turns)", 1);
+	scene_evidence(s, "stacks", "TP3: copy_kv, equal x2", 7);
+	scene_evidence(s, "stacks", "TP[0-2,4-7]: synchronize <- all_reduce, equal x2", 7);
 }
 
 static inline void scene_healthy(struct scene *s)
@@ -192,7 +213,9 @@ static inline void scene_healthy(struct scene *s)
 		AT(1));
 	scene_log(s, 690, "ready", "", "INFO: Application startup complete.");
 	scene_log(s, 1, "progress", "TP0", "Scheduled decode batch: 5 reqs");
-	scene_judge(s);
+	scene_judge(s, STATE_HEALTHY, "", 'A', 690, "work gets done: progress 1 s ago", "", "");
+	scene_evidence(s, "last progress", "log:output at 1195", 1);
+	scene_evidence(s, "GPUs", "busy, memory active (8 of 8 busy)", 0);
 }
 
 static inline void scene_empty(struct scene *s)
@@ -200,7 +223,8 @@ static inline void scene_empty(struct scene *s)
 	scene_init(s);
 	s->view.recording = false;
 	s->view.read_only = true;
-	scene_judge(s);
+	scene_judge(s, STATE_UNKNOWN, "", 'D', 0, "no server found yet: no process, no HTTP answer, no log",
+		"start the server, or give --pid PID --log FILE --url URL", "");
 }
 
 /* A recording, stopped; readings are old by its clock. */
@@ -214,7 +238,6 @@ static inline void scene_replay(struct scene *s)
 	s->view.speed = 4;
 	s->view.first_t = NOW - 700000;
 	s->view.last_t = NOW + 100000;
-	scene_judge(s);
 }
 
 /* 64 partitions, two of which stand out. */
@@ -242,7 +265,8 @@ static inline void scene_many(struct scene *s)
 		"{'t':%lld,'node':'n1','kind':'process','pid':4163,'start':%lld,'role':'worker','rank':'TP63','ended':"
 		"1,'title':'atom::worker_TP63'}",
 		AT(3), AT(705));
-	scene_judge(s);
+	scene_judge(s, STATE_DEAD, "", 'C', 3, "rank TP63 (pid 4163) ended", "read the log for its exit; a restart is needed", "TP63");
+	scene_evidence(s, "processes", "rank TP63 (pid 4163) ended", 3);
 }
 
 /* What a hostile or broken server could put on the screen. */
@@ -259,7 +283,9 @@ static inline void scene_foreign(struct scene *s)
 		"\\u001b[2J\\u001b[H wide 日本語のログ行 combining e\\u0301a\\u0300\\u0301 emoji \\ud83d\\ude00 end");
 	scene_log(s, 8, "warning", "", "bell\\u0007 nul del\\u007f c1\\u0085 zero\\u200bwidth bidi\\u202ecba");
 	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'note','text':'\\u001b]52;c;ZXZpbA==\\u0007 clipboard'}", AT(4));
-	scene_judge(s);
+	scene_judge(s, STATE_SUSPECT, "", 'D', 40, "a reason that is longer than one line of eighty columns, with \033[31mcolour\a and 日本語 in it",
+		"next \033[2J step", "\033]0;TP3\a");
+	scene_evidence(s, "wh\x1b[at", "\x9b value", -1);
 }
 
 #endif
