@@ -72,14 +72,15 @@ void frame_verdict(struct canvas *c, const struct view *view, bool ascii)
 			x += canvas_text(c, x, 0, -1, STYLE_BAR, span_of(text));
 	}
 	right = right_part(c, view, x + 1);
-	/* The candidates, when there is room between. */
-	if (v->candidates[0] && right - x > 15) {
+	/* The candidates, when there is room between for all of them: half a name would be another one. */
+	if (v->candidates[0]) {
 		struct buf clean;
 
 		buf_init(&clean, 1024);
+		buf_text(&clean, "  candidate ");
 		text_scrub(&clean, span_of(v->candidates));
-		x += canvas_text(c, x, 0, right - x, STYLE_BAR, span_of("  candidate "));
-		canvas_text(c, x, 0, right - x - 2, STYLE_BAR, buf_as_span(&clean));
+		if (x + text_width(buf_as_span(&clean)) < right)
+			canvas_text(c, x, 0, right - x, STYLE_BAR, buf_as_span(&clean));
 		buf_release(&clean);
 	}
 }
