@@ -120,6 +120,7 @@ static void finish(struct child *c)
 	result.not_started = c->not_started;
 	result.started = c->started;
 	result.took_ms = c->took_ms;
+	result.pid = c->not_started ? 0 : c->process.pid;
 	debug_log("child", "end: exit %d%s%s after %.0f ms, %zu bytes", result.exit, result.timed_out ? ", deadline" : "",
 		result.stuck ? ", stuck" : "", result.took_ms, result.out.len);
 	c->done(c->context, &result);

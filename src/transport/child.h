@@ -24,6 +24,7 @@ struct child_result {
 	bool not_started;       /* could not be executed: err says why */
 	int64_t started;        /* wall clock ms */
 	double took_ms;
+	int pid;                /* 0 when not started; with stuck: whom to wait for */
 };
 
 struct child_options {
