@@ -1,1 +1,204 @@
+/* proc_files.c - the texts of /proc/PID. */
 #include "config.h"
+
+#include "parse/proc_files.h"
+
+#include <string.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+
+#define ENV_VALUE_MAX 400
+#define ENV_COUNT_MAX 200
+
+bool proc_stat_parse(struct span text, struct proc_stat *out)
+{
+	long open = span_find_char(text, '('), close = span_find_last(text, ')');
+	struct span rest, comm;
+	int64_t field[52] = { 0 };
+	int n = 0;
+
+	memset(out, 0, sizeof *out);
+	if (open <= 0 || close <= open || !span_int(span_sub(text, 0, (size_t)open), &out->pid))
+		return false;
+	comm = span_sub(text, (size_t)open + 1, (size_t)(close - open - 1));
+	memcpy(out->comm, comm.at, comm.len < sizeof out->comm - 1 ? comm.len : sizeof out->comm - 1);
+	rest = span_trim(span_sub(text, (size_t)close + 1, text.len));
+	if (rest.len < 3)
+		return false;
+	out->state = rest.at[0];
+	rest = span_sub(rest, 1, rest.len);
+	while (n < 52) {
+		struct span word;
+
+		if (!span_word(&rest, &word) || !span_take_int(&word, &field[n]))
+			break;
+		n++;
+	}
+	if (n < 21) /* up to rss: field 24 of proc(5) is number 21 after the state, counted from 1 */
+		return false;
+	out->ppid = field[0];
+	out->utime = field[10];
+	out->stime = field[11];
+	out->threads = field[16];
+	out->start = field[18];
+	out->rss_pages = field[20];
+	return true;
+}
+
+void proc_status_parse(struct span text, struct proc_status *out)
+{
+	static const struct { const char *name; size_t at; int64_t scale; } line_of[] = {
+		{ "Uid:", offsetof(struct proc_status, uid), 1 },
+		{ "TracerPid:", offsetof(struct proc_status, tracer), 1 },
+		{ "Threads:", offsetof(struct proc_status, threads), 1 },
+		{ "voluntary_ctxt_switches:", offsetof(struct proc_status, vol_switches), 1 },
+		{ "nonvoluntary_ctxt_switches:", offsetof(struct proc_status, invol_switches), 1 },
+		{ "VmRSS:", offsetof(struct proc_status, rss), 1024 },
+	};
+	struct span line;
+
+	out->uid = out->tracer = out->threads = out->vol_switches = out->invol_switches = out->rss = -1;
+	while (span_line(&text, &line)) {
+		for (size_t i = 0; i < sizeof line_of / sizeof line_of[0]; i++) {
+			struct span rest = line, word;
+			int64_t value;
+
+			if (span_skip(&rest, line_of[i].name) && span_word(&rest, &word) && span_int(word, &value))
+				*(int64_t *)((char *)out + line_of[i].at) = value * line_of[i].scale;
+		}
+	}
+}
+
+void proc_cmdline(struct span text, struct buf *out)
+{
+	struct span word;
+	bool title;
+
+	while (text.len && text.at[text.len - 1] == 0)
+		text.len--;
+	/* setproctitle: "ATOM::TP0" and then only NULs; an ordinary first argument is a program's path. */
+	title = span_find_char(text, 0) < 0;
+	if (title) {
+		buf_span(out, text);
+		return;
+	}
+	for (bool first = true; span_cut(&text, 0, &word);) {
+		if (!word.len)
+			continue;
+		if (!first)
+			buf_char(out, ' ');
+		buf_span(out, word);
+		first = false;
+	}
+}
+
+bool proc_cmdline_option(struct span text, const char *option, struct span *value)
+{
+	struct span word;
+
+	while (span_cut(&text, 0, &word)) {
+		struct span rest = word;
+
+		if (span_is(word, option))
+			return span_cut(&text, 0, value) && value->len > 0;
+		if (span_skip(&rest, option) && span_skip(&rest, "=")) {
+			*value = rest;
+			return true;
+		}
+	}
+	return false;
+}
+
+int64_t proc_pipe_handle(struct span text)
+{
+	static const char name[] = "pipe_handle=";
+	long at = span_find(text, name);
+	uint64_t value;
+
+	if (at < 0)
+		return -1;
+	text = span_sub(text, (size_t)at + sizeof name - 1, text.len);
+	return span_take_uint(&text, &value) && value < INT64_MAX ? (int64_t)value : -1;
+}
+
+bool proc_environ_get(struct span text, const char *name, struct span *value)
+{
+	struct span word;
+
+	while (span_cut(&text, 0, &word))
+		if (span_skip(&word, name) && span_skip(&word, "=")) {
+			*value = word;
+			return true;
+		}
+	return false;
+}
+
+static bool wanted(struct span name)
+{
+	static const char *const prefix[] = { "HSA_", "HIP_", "ROCM_", "ROCR_", "AMD_", "NCCL_", "RCCL_", "ATOM_", "VLLM_", "SGLANG_",
+		"AITER_", "TORCH_", "TORCHELASTIC_", "PYTORCH_", "CUDA_", "TRITON_", "GPU_", "OMPI_COMM_WORLD_" };
+	static const char *const whole[] = { "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
+		"SLURM_PROCID", "SLURM_LOCALID", "SLURM_JOB_ID" };
+
+	for (size_t i = 0; i < sizeof prefix / sizeof prefix[0]; i++)
+		if (span_starts(name, prefix[i]))
+			return true;
+	for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
+		if (span_is(name, whole[i]))
+			return true;
+	return false;
+}
+
+/* A long run of letters and digits without a path or a list in it: a key, whatever its name. */
+static bool looks_like_token(struct span value)
+{
+	size_t run = 0, digits = 0;
+
+	if (span_starts(value, "sk-") || span_starts(value, "hf_") || span_starts(value, "ghp_"))
+		return true;
+	for (size_t i = 0; i < value.len; i++) {
+		char c = value.at[i];
+
+		if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '=' || c == '_' || c == '-')
+			run++;
+		else
+			return false;
+		digits += c >= '0' && c <= '9';
+	}
+	return run >= 32 && digits >= 4;
+}
+
+void proc_environ_chosen(struct span text, struct buf *out)
+{
+	struct json_write w;
+	struct span word;
+	int count = 0;
+
+	jw_start(&w, out);
+	jw_object(&w, NULL);
+	while (span_cut(&text, 0, &word) && count < ENV_COUNT_MAX) {
+		long equals = span_find_char(word, '=');
+		struct span name, value;
+		struct buf key, clean;
+
+		if (equals <= 0)
+			continue;
+		name = span_sub(word, 0, (size_t)equals);
+		value = span_sub(word, (size_t)equals + 1, ENV_VALUE_MAX);
+		if (!wanted(name))
+			continue;
+		count++;
+		buf_init(&key, 256);
+		buf_init(&clean, ENV_VALUE_MAX * 4);
+		text_scrub(&key, name);
+		text_scrub(&clean, value);
+		if (text_looks_secret(name) || looks_like_token(value))
+			jw_string(&w, buf_string(&key), "***");
+		else
+			jw_text(&w, buf_string(&key), buf_as_span(&clean));
+		buf_release(&key);
+		buf_release(&clean);
+	}
+	jw_end_object(&w);
+}
