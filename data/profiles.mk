@@ -1,1 +1,2 @@
-# filled by the profiles
+profilesdir = $(pkgdatadir)/profiles
+dist_profiles_DATA = data/profiles/atom.conf data/profiles/vllm.conf data/profiles/sglang.conf data/profiles/torchrun.conf

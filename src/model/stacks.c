@@ -166,6 +166,10 @@ bool rank_main_thread(const struct observation *stack, struct rank_frames *out, 
 /* "all_reduce_impl" and "_all_gather_base" count as all_reduce and all_gather; short names must match whole. */
 static bool function_matches(struct span function, const char *name)
 {
+	long dot = span_find_last(function, '.'); /* py-spy 0.4 writes Class.method from Python 3.11 on */
+
+	if (dot >= 0)
+		function = span_sub(function, (size_t)dot + 1, function.len);
 	while (function.len && function.at[0] == '_' && name[0] != '_')
 		function = span_sub(function, 1, function.len);
 	return span_is(function, name) || (strlen(name) > 7 && span_starts(function, name));

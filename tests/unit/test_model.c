@@ -211,7 +211,7 @@ static void classes(void **state)
 		if (i == 3)
 			stack(&m, 1000, 100 + i, "'copy_kv (atom/runner.py:10)','forward (atom/runner.py:20)'");
 		else
-			stack(&m, 1000, 100 + i, "'synchronize (torch/cuda/__init__.py:9)','all_reduce (torch/distributed/d.py:5)',"
+			stack(&m, 1000, 100 + i, "'synchronize (torch/cuda/__init__.py:9)','Group.all_reduce (torch/distributed/d.py:5)',"
 				"'forward (atom/runner.py:20)'");
 	}
 	ranks_build(r, &m);
@@ -224,7 +224,7 @@ static void classes(void **state)
 	assert_string_equal(r->class[0].where, "copy_kv (atom/runner.py:10)");
 	assert_string_equal(r->class[1].ranges, "TP[0-2,4-7]");
 	assert_int_equal(r->class[1].wait, WAIT_COLLECTIVE);
-	assert_string_equal(r->class[1].top, "synchronize <- all_reduce");
+	assert_string_equal(r->class[1].top, "synchronize <- Group.all_reduce");
 	assert_string_equal(r->class[1].where, "forward (atom/runner.py:20)");
 	model_release(&m);
 	free(r);
