@@ -20,5 +20,6 @@ include $(srcdir)/tests/unit/store.mk
 include $(srcdir)/tests/unit/transport.mk
 include $(srcdir)/tests/unit/ui.mk
 include $(srcdir)/tests/unit/app.mk
+include $(srcdir)/tests/unit/doctor.mk
 include $(srcdir)/tests/e2e/local.mk
 include $(srcdir)/tests/bench/local.mk

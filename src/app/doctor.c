@@ -1,313 +1,296 @@
-/* doctor.c - one table of tools, one of conditions. */
+/* doctor.c - the array of checks, the tools asked for their versions at the same time, and the lines. */
 #include "config.h"
 
 #include "app/doctor.h"
 
-#include <errno.h>
-#include <langinfo.h>
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "app/doctor_look.h"
 #include "app/options.h"
 #include "app/paths.h"
-#include "app/profiles.h"
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "transport/child.h"
 
-#define TOOL_MS 4000
+#define TOOL_DEADLINE_MS 2000
+#define TOOL_OUTPUT_MAX 65536
 
-struct line {
+static const struct check {
 	const char *name;
-	bool ok, needed;
-	char found[200];
-	const char *remedy;
+	const char *lost;              /* what hangtop cannot do without it */
+	int code;                      /* exit status when it is not there; 0: worth knowing only */
+	void (*look)(const char *root, struct answer *a);      /* NULL: a tool, asked for its version */
+	const char *ask;               /* the argument that makes the tool print its version */
+	const char *places;            /* globs to look at when it is not in PATH */
+	const char *package[MANAGERS];
+	const char *words;             /* how to get it without a package */
+} check[] = {
+	{ .name = "py-spy", .lost = "no Python stacks, only the kernel's view from /proc", .code = EXIT_NO_TOOL, .ask = "--version" },
+	{ .name = "rocgdb", .lost = "no GPU waves and queues", .ask = "--version", .places = "/opt/rocm*/bin/rocgdb",
+		.package = { "rocm-gdb", "rocm-gdb" }, .words = "install rocm-gdb from AMD's ROCm packages" },
+	{ .name = "gdb", .lost = "no native stacks", .ask = "--version", .package = { "gdb", "gdb", "gdb", "gdb" }, .words = "install gdb" },
+	{ .name = "rocm-smi", .lost = "GPU numbers only from the driver's files", .ask = "--version", .places = "/opt/rocm*/bin/rocm-smi",
+		.package = { "rocm-smi", "rocm-smi", "rocm-smi-lib" }, .words = "install rocm-smi-lib from AMD's ROCm packages" },
+	{ .name = "amd-smi", .lost = "nothing while rocm-smi or the driver's files are there", .ask = "version", .places = "/opt/rocm*/bin/amd-smi",
+		.package = { "amd-smi-lib", "amd-smi-lib" }, .words = "install amd-smi-lib from AMD's ROCm packages" },
+	{ .name = "llvm-objdump", .lost = "no disassembly of GPU code", .ask = "--version",
+		.places = "/opt/rocm*/llvm/bin/llvm-objdump /opt/rocm*/lib/llvm/bin/llvm-objdump",
+		.package = { "rocm-llvm", "rocm-llvm", "rocm-llvm" }, .words = "install rocm-llvm from AMD's ROCm packages" },
+	{ .name = "debug agent", .lost = "no wave dumps at a fault", .look = look_debug_agent },
+	{ .name = "setpriv", .lost = "a killed hangtop may leave a tool running for some seconds", .ask = "--version",
+		.package = { "util-linux", "util-linux", "util-linux", "setpriv" }, .words = "install util-linux" },
+	{ .name = "ssh", .lost = "no other nodes over ssh", .ask = "-V",
+		.package = { "openssh-client", "openssh-clients", "openssh", "openssh-client" }, .words = "install an ssh client" },
+	{ .name = "srun", .lost = "no other nodes over Slurm", .ask = "--version",
+		.package = { "slurm-client", "slurm", "slurm-llnl" }, .words = "install Slurm's client programs" },
+	{ .name = "clush", .lost = "no other nodes over clush", .ask = "--version",
+		.package = { "clustershell", "clustershell" }, .words = "pip install ClusterShell" },
+	{ .name = "GPU driver", .lost = "no GPU numbers", .look = look_driver },
+	{ .name = "/dev/kfd", .lost = "rocgdb cannot attach", .look = look_kfd },
+	{ .name = "/proc", .lost = "no processes", .code = EXIT_NO_PERMISSION, .look = look_proc },
+	{ .name = "yama", .lost = "no stacks", .look = look_yama },
+	{ .name = "CAP_SYS_PTRACE", .lost = "no stacks of other users' processes", .look = look_sys_ptrace },
+	{ .name = "CAP_SYSLOG", .lost = "no kernel log", .look = look_syslog },
+	{ .name = "user", .lost = "less about other users' servers", .look = look_user },
+	{ .name = "container", .lost = "process ids that match", .look = look_container },
+	{ .name = "session files", .lost = "no recording", .code = EXIT_CANNOT_WRITE, .look = look_state_folder },
+	{ .name = "core dumps", .lost = "time and disk at a fault", .look = look_core },
+	{ .name = "locale", .lost = "the characters of graphs and lines", .look = look_locale },
+	{ .name = "TERM", .lost = "the screen", .look = look_term },
+	{ .name = "PCRE2", .lost = "speed", .look = look_pcre2 },
+	{ .name = "libraries", .look = look_libraries },
+	{ .name = "kernel", .look = look_kernel },
+	{ .name = "profiles", .lost = "no server is found", .code = EXIT_NO_TOOL, .look = look_profiles },
 };
 
-struct report {
-	struct line line[64];
-	int count;
+#define CHECKS ((int)(sizeof check / sizeof check[0]))
+
+struct asked {
+	const struct check *check;
+	struct answer *answer;
+	char *path;
 };
-
-static struct line *add(struct report *r, const char *name, bool ok, const char *remedy)
-{
-	struct line *l = &r->line[r->count < 63 ? r->count++ : 63];
-
-	memset(l, 0, sizeof *l);
-	l->name = name;
-	l->ok = ok;
-	l->remedy = remedy;
-	return l;
-}
 
 /* --- tools --- */
 
-static const struct tool {
-	const char *name, *elsewhere, *remedy;
-	bool needed;
-} tool_table[] = {
-	{ "py-spy", NULL, "pip install py-spy", true },
-	{ "rocgdb", "/opt/rocm/bin/rocgdb", "install the rocm-gdb package of your ROCm", false },
-	{ "gdb", NULL, "apt-get install gdb (or dnf install gdb)", false },
-	{ "rocm-smi", "/opt/rocm/bin/rocm-smi", "install rocm-smi-lib; not needed while /sys has the GPUs", false },
-	{ "amd-smi", "/opt/rocm/bin/amd-smi", "install amd-smi-lib; not needed while /sys has the GPUs", false },
-	{ "llvm-objdump", "/opt/rocm/llvm/bin/llvm-objdump", "install rocm-llvm", false },
-	{ "ssh", NULL, "install openssh-client", false },
-	{ "setpriv", NULL, "install util-linux: without it a killed hangtop may leave py-spy running for some seconds", false },
-};
-
-struct running {
-	struct line *line;
-	const char *path;
-};
-
-static void on_version(void *context, const struct child_result *result)
+/* The first thing that looks like a version: digits, a dot, digits; at the start of a word or after '_', 'v' or ':'. */
+static struct span find_version(struct span text)
 {
-	struct running *run = context;
-	struct span out = result->out.len ? result->out : result->err, line = { "", 0 };
+	for (size_t i = 0; i + 2 < text.len; i++) {
+		struct span rest = span_sub(text, i, text.len), head = rest;
+		uint64_t number;
+		size_t n = 0;
 
-	span_line(&out, &line);
-	if (result->exit != 0 || !line.len)
-		snprintf(run->line->found, sizeof run->line->found, "%.180s", run->path);
-	else
-		snprintf(run->line->found, sizeof run->line->found, "%.*s  (%.100s)", (int)(line.len < 80 ? line.len : 80), line.at, run->path);
-}
-
-static char *find_tool(const struct tool *t)
-{
-	char *path = child_find(t->name), *self, beside[4200];
-
-	if (!path && t->elsewhere)
-		path = child_find(t->elsewhere);
-	if (!path && t->needed) {
-		self = path_self();
-		*strrchr(self, '/') = 0;
-		snprintf(beside, sizeof beside, "%.4000s/venv/bin/%s", self, t->name);
-		path = child_find(beside);
-		free(self);
+		if (i && !strchr(" \t\n_v:", text.at[i - 1]))
+			continue;
+		if (!span_take_uint(&rest, &number) || !span_skip(&rest, ".") || !span_take_uint(&rest, &number))
+			continue;
+		while (n < head.len && n < 40 && head.at[n] && !strchr(" \t\r\n,;:|()", head.at[n]))
+			n++;
+		return span_sub(head, 0, n);
 	}
-	return path;
+	return span_make("", 0);
 }
 
-static void check_tools(struct report *r)
+static struct span first_line(struct span text)
 {
-	struct running run[sizeof tool_table / sizeof tool_table[0]];
-	char *path[sizeof tool_table / sizeof tool_table[0]];
-	uv_loop_t loop;
+	struct span line;
 
-	uv_loop_init(&loop);
-	for (size_t i = 0; i < sizeof tool_table / sizeof tool_table[0]; i++) {
-		const struct tool *t = &tool_table[i];
-
-		path[i] = find_tool(t);
-		run[i].line = add(r, t->name, path[i] != NULL, t->remedy);
-		run[i].line->needed = t->needed;
-		run[i].path = path[i];
-		if (path[i]) {
-			const char *argv[] = { path[i], strcmp(t->name, "ssh") == 0 ? "-V" : "--version", NULL };
-			struct child_options options = { .argv = argv, .deadline_ms = TOOL_MS, .cap = 65536, .done = on_version, .context = &run[i] };
-
-			child_run(&loop, &options);
-		}
-	}
-	uv_run(&loop, UV_RUN_DEFAULT);
-	uv_loop_close(&loop);
-	for (size_t i = 0; i < sizeof tool_table / sizeof tool_table[0]; i++)
-		free(path[i]);
+	while (span_line(&text, &line))
+		if (span_trim(line).len)
+			return span_sub(span_trim(line), 0, 120);
+	return span_make("", 0);
 }
 
-/* --- conditions --- */
-
-static bool read_line(const char *path, char *out, size_t size)
+static void on_version(void *context, const struct child_result *r)
 {
-	FILE *file = fopen(path, "re");
+	struct asked *asked = context;
+	struct answer *a = asked->answer;
+	struct span version = find_version(r->out);
+	struct buf text;
 
-	out[0] = 0;
-	if (!file)
-		return false;
-	if (!fgets(out, (int)size, file))
-		out[0] = 0;
-	fclose(file);
-	out[strcspn(out, "\n")] = 0;
-	return true;
-}
-
-static void check_driver(struct report *r)
-{
-	struct line *l = add(r, "amdgpu", access("/sys/module/amdgpu", F_OK) == 0, "modprobe amdgpu, or run on the GPU node");
-
-	snprintf(l->found, sizeof l->found, l->ok ? "driver loaded" : "driver not loaded");
-	l = add(r, "/dev/kfd", access("/dev/kfd", R_OK | W_OK) == 0, "join the groups render and video, or pass the device into the container");
-	snprintf(l->found, sizeof l->found, "%s", l->ok ? "can be opened" : strerror(errno));
-}
-
-static void check_ptrace(struct report *r)
-{
-	char text[64];
-	bool there = read_line("/proc/sys/kernel/yama/ptrace_scope", text, sizeof text);
-	struct line *l = add(r, "yama", !there || text[0] == '0' || geteuid() == 0, "sysctl -w kernel.yama.ptrace_scope=0, or run as root");
-
-	snprintf(l->found, sizeof l->found, "ptrace_scope %s, uid %d", there ? text : "absent", (int)geteuid());
-}
-
-static void check_capabilities(struct report *r)
-{
-	static const struct { int bit; const char *name, *remedy; } want[] = {
-		{ 19, "CAP_SYS_PTRACE", "run as root, or docker run --cap-add SYS_PTRACE" },
-		{ 34, "CAP_SYSLOG", "run as root to read the kernel log" },
-	};
-	unsigned long long set = 0;
-	char line[200];
-	FILE *file = fopen("/proc/self/status", "re");
-
-	while (file && fgets(line, sizeof line, file))
-		if (strncmp(line, "CapEff:", 7) == 0)
-			set = strtoull(line + 7, NULL, 16);
-	if (file)
-		fclose(file);
-	for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
-		struct line *l = add(r, want[i].name, set >> want[i].bit & 1, want[i].remedy);
-
-		snprintf(l->found, sizeof l->found, "%s", l->ok ? "effective" : "not effective");
-	}
-}
-
-static void check_container(struct report *r)
-{
-	bool inside = access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0;
-	struct line *l = add(r, "container", true, NULL);
-
-	snprintf(l->found, sizeof l->found, "%s", inside ? "inside one: KFD lists the host's pids, which do not match ours" : "none seen");
-}
-
-static void check_state_folder(struct report *r)
-{
-	char *dir = path_sessions(), *up = mem_text(dir);
-	struct statvfs fs;
-	struct line *l;
-
-	while (access(up, F_OK) < 0 && strrchr(up, '/') > up)
-		*strrchr(up, '/') = 0;
-	l = add(r, "sessions", access(up, W_OK) == 0, "set XDG_STATE_HOME to a folder that can be written, or use --db FILE");
-	l->needed = true;
-	if (statvfs(up, &fs) == 0) {
-		double free_bytes = (double)fs.f_bavail * (double)fs.f_frsize;
-		char size[16];
-
-		l->ok = l->ok && free_bytes > 64e6;
-		snprintf(l->found, sizeof l->found, "%.150s, %s free", dir, text_bytes(size, sizeof size, free_bytes));
+	if (!version.len)
+		version = find_version(r->err);
+	buf_init(&text, 300);
+	if (r->stuck || r->timed_out) {
+		answer_set(a, LOOK_FAILED, "does not answer in time (%s)", asked->path);
+		answer_mend(a, r->stuck ? "it cannot be killed; see what it waits for: cat /proc/%d/wchan" :
+			"a GPU that hangs makes its tools hang; run it by hand", r->pid);
+	} else if (r->not_started || r->exit != 0) {
+		text_scrub(&text, first_line(r->err.len ? r->err : r->out));
+		answer_set(a, LOOK_FAILED, "exit status %d (%s)%s%s", r->exit, asked->path, text.len ? ": " : "", buf_string(&text));
+		answer_mend(a, "run it by hand: %s %s", asked->path, asked->check->ask);
 	} else {
-		snprintf(l->found, sizeof l->found, "%.180s", dir);
+		text_scrub(&text, version);
+		answer_set(a, LOOK_OK, "%s%s(%s)", buf_string(&text), text.len ? " " : "", asked->path);
 	}
-	free(dir);
-	free(up);
+	buf_release(&text);
 }
 
-static void check_cores(struct report *r)
+/* py-spy is looked for where the stack source looks for it. */
+static char *find_py_spy(void)
 {
-	struct rlimit limit = { 0, 0 };
-	char pattern[120];
-	struct line *l;
+	const char *env = getenv("HANGTOP_PY_SPY");
+	char path[4600], *found, *self;
 
-	getrlimit(RLIMIT_CORE, &limit);
-	read_line("/proc/sys/kernel/core_pattern", pattern, sizeof pattern);
-	l = add(r, "core limit", limit.rlim_cur == 0, "ulimit -c 0 before starting the server: a GPU fault dumps 30-50 GB a rank");
-	if (limit.rlim_cur == RLIM_INFINITY)
-		snprintf(l->found, sizeof l->found, "unlimited here, pattern %s", pattern);
+	if (env && *env)
+		return child_find(env);
+	found = child_find("py-spy");
+	if (found)
+		return found;
+	self = path_self();
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = 0;
+	snprintf(path, sizeof path, "%s/venv/bin/py-spy", self);
+	free(self);
+	return child_find(path);
+}
+
+static char *find_tool(const struct check *c, const char *root)
+{
+	char path[4096], *found = strcmp(c->name, "py-spy") == 0 ? find_py_spy() : child_find(c->name);
+
+	if (found || !c->places)
+		return found;
+	return child_find(look_glob(root, c->places, path, sizeof path));
+}
+
+static void mend_tool(const struct check *c, const char *root, struct answer *a)
+{
+	char path[400];
+
+	answer_set(a, LOOK_MISSING, "not found");
+	if (strcmp(c->name, "py-spy") != 0)
+		look_install(c->package, c->words, a);
+	else if (*look_glob(root, "/usr/lib/python3*/EXTERNALLY-MANAGED /usr/lib64/python3*/EXTERNALLY-MANAGED", path, sizeof path))
+		answer_mend(a, "python3 -m venv ~/.py-spy && ~/.py-spy/bin/pip install py-spy && export HANGTOP_PY_SPY=~/.py-spy/bin/py-spy");
 	else
-		snprintf(l->found, sizeof l->found, "%llu here, pattern %s", (unsigned long long)limit.rlim_cur, pattern);
+		answer_mend(a, "pip install py-spy");
 }
 
-static void check_ourselves(struct report *r)
+static void start_tool(uv_loop_t *loop, const struct doctor_options *o, struct asked *asked)
 {
-	const char *term = getenv("TERM");
-	char *data = data_dir(), path[4300];
-	uint32_t jit = 0;
-	struct line *l = add(r, "locale", strcmp(nl_langinfo(CODESET), "UTF-8") == 0, "export LC_ALL=C.UTF-8, or use --ascii");
+	struct child_options child = { .cap = TOOL_OUTPUT_MAX, .done = on_version, .context = asked };
+	const char *argv[] = { NULL, asked->check->ask, NULL };
 
-	snprintf(l->found, sizeof l->found, "%s, TERM=%s", nl_langinfo(CODESET), term ? term : "");
-	pcre2_config(PCRE2_CONFIG_JIT, &jit);
-	l = add(r, "PCRE2 JIT", jit != 0, "log patterns run about twelve times slower: install a PCRE2 with JIT");
-	snprintf(l->found, sizeof l->found, jit ? "available" : "not available");
-	snprintf(path, sizeof path, "%.4200s/profiles/atom.conf", data);
-	l = add(r, "profiles", access(path, R_OK) == 0, "set HANGTOP_DATA to hangtop's data folder");
-	snprintf(l->found, sizeof l->found, "%.180s/profiles", data);
-	free(data);
+	asked->path = find_tool(asked->check, o->root);
+	if (!asked->path) {
+		mend_tool(asked->check, o->root, asked->answer);
+		return;
+	}
+	argv[0] = asked->path;
+	child.argv = argv;
+	child.deadline_ms = o->deadline_ms > 0 ? o->deadline_ms : TOOL_DEADLINE_MS;
+	child_run(loop, &child);
 }
 
-/* --- output --- */
+/* --- the lines --- */
 
-static void print_json(const struct report *r)
+static const char *look_word(enum look look)
+{
+	static const char *const word[] = { "ok", "poor", "missing", "failed" };
+
+	return word[look];
+}
+
+static void print_line(const struct check *c, const struct answer *a, struct buf *out)
+{
+	buf_printf(out, "%-8s %s %s", look_word(a->look), c->name, a->text);
+	if (a->look >= LOOK_MISSING && c->lost)
+		buf_printf(out, "; %slost: %s", c->code ? "needed, " : "", c->lost);
+	if (*a->mend)
+		buf_printf(out, "  %s: %s", a->look == LOOK_MISSING && !c->look ? "install" : "mend", a->mend);
+	buf_char(out, '\n');
+}
+
+static void print_json(const struct answer *answer, struct buf *out)
 {
 	struct json_write w;
-	struct buf out;
 
-	buf_init(&out, 0);
-	jw_start(&w, &out);
+	jw_start(&w, out);
 	jw_array(&w, NULL);
-	for (int i = 0; i < r->count; i++) {
+	for (int i = 0; i < CHECKS; i++) {
+		const struct answer *a = &answer[i];
+
 		jw_object(&w, NULL);
-		jw_string(&w, "check", r->line[i].name);
-		jw_bool(&w, "ok", r->line[i].ok);
-		jw_bool(&w, "needed", r->line[i].needed);
-		jw_string(&w, "found", *r->line[i].found ? r->line[i].found : NULL);
-		jw_string(&w, "remedy", r->line[i].ok ? NULL : r->line[i].remedy);
+		jw_string(&w, "check", check[i].name);
+		jw_bool(&w, "ok", a->look == LOOK_OK);
+		jw_string(&w, "state", look_word(a->look));
+		jw_bool(&w, "needed", check[i].code != 0);
+		jw_string(&w, "found", *a->text ? a->text : NULL);
+		jw_string(&w, "lost", a->look == LOOK_OK ? NULL : check[i].lost);
+		jw_string(&w, "remedy", *a->mend ? a->mend : NULL);
 		jw_end_object(&w);
 	}
 	jw_end_array(&w);
-	puts(buf_string(&out));
-	buf_release(&out);
+	buf_char(out, '\n');
 }
 
-static void print_text(const struct report *r)
+static void print_text(const struct answer *answer, int code, struct buf *out)
 {
-	for (int i = 0; i < r->count; i++) {
-		const struct line *l = &r->line[i];
+	for (int i = 0; i < CHECKS; i++)
+		print_line(&check[i], &answer[i], out);
+	buf_printf(out, "\n%s\n", code ? "Something that hangtop needs is not there: see the lines that say \"needed\"." :
+		"hangtop can do its work here; what is not ok costs only what its line says.");
+}
 
-		printf("%-8s %-15s %s%s%s\n", l->ok ? "ok" : "missing", l->name, l->found, !l->ok && *l->found ? "  ->  " : l->ok ? "" : "->  ",
-			l->ok || !l->remedy ? "" : l->remedy);
+int doctor_run(const struct doctor_options *o, struct buf *out)
+{
+	struct answer answer[CHECKS];
+	struct asked asked[CHECKS];
+	uv_loop_t loop;
+	int code = 0;
+
+	memset(answer, 0, sizeof answer);
+	uv_loop_init(&loop);
+	for (int i = 0; i < CHECKS; i++) {
+		asked[i] = (struct asked){ .check = &check[i], .answer = &answer[i] };
+		if (check[i].look)
+			check[i].look(o->root, &answer[i]);
+		else
+			start_tool(&loop, o, &asked[i]);
 	}
+	uv_run(&loop, UV_RUN_DEFAULT);
+	uv_loop_close(&loop);
+	for (int i = 0; i < CHECKS; i++) {
+		free(asked[i].path);
+		if (answer[i].look >= LOOK_MISSING && !code)
+			code = check[i].code;
+	}
+	if (o->json)
+		print_json(answer, out);
+	else
+		print_text(answer, code, out);
+	return code;
 }
 
 int cmd_doctor(int argc, char **argv)
 {
+	struct doctor_options doctor = { .root = "" };
 	struct app_options options;
-	struct report r = { .count = 0 };
-	struct buf help;
-	int status = options_parse(&options, CMD_DOCTOR, "doctor", argc, argv);
+	struct buf out;
+	int code = options_parse(&options, CMD_DOCTOR, "doctor", argc, argv);
 
-	if (status)
-		return status;
+	if (code)
+		return code;
+	buf_init(&out, 0);
 	if (options.help) {
-		buf_init(&help, 0);
-		options_help(CMD_DOCTOR, "doctor", &help);
-		printf("Usage: hangtop doctor [--json]\nCheck tools, permissions and limits, and say how to mend them.\n\nOptions:\n%s", buf_string(&help));
-		buf_release(&help);
-		return 0;
+		buf_text(&out, "Usage: hangtop doctor [options]\n"
+			"Check tools, permissions and limits of this node, and print the command that mends each.\n\nOptions:\n");
+		options_help(CMD_DOCTOR, "doctor", &out);
+		buf_text(&out, "\nExit status: 0 hangtop can do its work; 69 py-spy or the engine profiles are missing; 73 no session file\n"
+			"can be written; 77 /proc cannot be read.\n");
+	} else {
+		doctor.json = options.json;
+		code = doctor_run(&doctor, &out);
 	}
-	check_tools(&r);
-	check_driver(&r);
-	check_ptrace(&r);
-	check_capabilities(&r);
-	check_container(&r);
-	check_state_folder(&r);
-	check_cores(&r);
-	check_ourselves(&r);
-	if (options.json)
-		print_json(&r);
-	else
-		print_text(&r);
-	for (int i = 0; i < r.count; i++)
-		if (r.line[i].needed && !r.line[i].ok)
-			return EXIT_NO_TOOL;
-	return 0;
+	if (fwrite(buf_string(&out), 1, out.len, stdout) != out.len || fflush(stdout) != 0)
+		code = EXIT_CANNOT_WRITE;
+	buf_release(&out);
+	return code;
 }
