@@ -1,6 +1,6 @@
 /* profile.h - engine profiles: how a server's processes, log and counters look (data/profiles/NAME.conf).
  *
- * Grammar (an INI): comment lines start with '#' or ';' in column 1. `[section]` or `[section "name"]`. `key = value`, the value
+ * Grammar (an INI): comment lines start with '#' or ';' in column 1. `[section]` (or `[profile "name"]`). `key = value`, the value
  * is the raw text to the end of the line, trimmed; no quoting, no continuation, no inline comments; any length up to 64 KiB.
  * Unknown sections and keys are errors "file:line: unknown key 'x'; did you mean 'y'?". A key may repeat where said (list).
  *
@@ -18,10 +18,13 @@
  *   spawn_worker = REGEX            children of the engine (or api) that match, ordered by pipe_handle, then pid
  *   port_option = --server-port     (list) option whose value is the HTTP port
  * [log]
- *   progress request finish loading ready fault fatal warning start ignore = REGEX   (lists)
- *     progress: work got done; group "n" (or 1) counts, default 1.   request: a request arrived; group "pending" = open requests now.
- *     finish: requests ended without progress (aborts).   start: a new server run begins.   stats: a statistics line.
- *     stats = REGEX with named groups running, waiting: open requests as the engine counts them.
+ *   progress request finish loading ready fault fatal warning start stats ignore = REGEX   (lists)
+ *     progress: work got done; group "n" (or 1) counts, default 1; group "done" counts too, and so many requests ended with it.
+ *     request: a request arrived; group "pending" = open requests now.
+ *     finish: requests ended without progress (aborts); group "n" (or 1), default 1.   start: a new server run begins.
+ *     stats = REGEX with named groups running, waiting: open requests as the engine counts them. May have: new (added to
+ *       running), engine (number of the data-parallel engine that counts; the engines are added up).
+ *       A line may be stats and of another class as well.
  *     ignore: wins over all other classes (our own poll lines are ignored in every profile).
  *   rank = REGEX                    (list) on the line; group 1 is the rank
  * [metrics]
@@ -30,9 +33,9 @@
  *   running = NAME
  *   waiting = NAME
  * [quirk]
- *   any words = (list) shown in the Server panel as things to know
+ *   any words = text                (list) shown in the Server panel as things to know, as "any words: text"
  *
- * Patterns are PCRE2. Files in the user's folder replace the shipped one of the same name. Who: source/proc, log, server.
+ * Patterns are PCRE2 on bytes; one that does not compile is an error. Files in the user's folder replace the shipped one of the same name. Who: source/proc, log, server.
  * The parser is pure: text in, struct out; app/agent reads the files.
  */
 #ifndef HANGTOP_PARSE_PROFILE_H

@@ -1,1 +1,10 @@
+/* table.c - all sources. */
 #include "config.h"
+
+#include "source/source.h"
+
+extern const struct source_class source_server, source_gpu, source_proc, source_stack, source_log;
+
+const struct source_class *const source_table[] = {
+	&source_server, &source_gpu, &source_proc, &source_stack, &source_log, NULL,
+};
