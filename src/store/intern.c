@@ -3,12 +3,13 @@
 
 #include "store/intern.h"
 
-#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_write.h"
 
 #define CACHE_MAX 20000
+#define LIST_MAX (4 << 20)
 
 static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **statement)
 {
@@ -87,7 +88,7 @@ static bool thread_fits(json_t *thread)
 	return true;
 }
 
-bool intern_fits(struct span threads)
+json_t *intern_parse(struct span threads)
 {
 	json_t *root = json_loadb(threads.at, threads.len, JSON_REJECT_DUPLICATES, NULL), *thread;
 	bool fits = json_is_array(root) && json_array_size(root) > 0;
@@ -106,8 +107,10 @@ bool intern_fits(struct span threads)
 	jw_end_array(&w);
 	fits = fits && span_same(buf_as_span(&again), threads);
 	buf_release(&again);
+	if (fits)
+		return root;
 	json_decref(root);
-	return fits;
+	return NULL;
 }
 
 /* --- writing --- */
@@ -168,68 +171,137 @@ static void bind_string(sqlite3_stmt *s, int at, json_t *text)
 		sqlite3_bind_null(s, at);
 }
 
-int intern_write(struct intern *in, int64_t stack, struct span threads)
+static int write_thread(sqlite3_stmt *s, int64_t stack, size_t n, json_t *thread, int64_t frames)
 {
-	json_t *root = json_loadb(threads.at, threads.len, 0, NULL), *thread;
-	sqlite3_stmt *s = in->add_thread;
-	int status = 0;
+	json_t *tid = json_object_get(thread, "tid"), *gil = json_object_get(thread, "gil");
+	int status;
+
+	sqlite3_bind_int64(s, 1, stack);
+	sqlite3_bind_int64(s, 2, (int64_t)n);
+	if (tid)
+		sqlite3_bind_int64(s, 3, json_integer_value(tid));
+	else
+		sqlite3_bind_null(s, 3);
+	bind_string(s, 4, json_object_get(thread, "name"));
+	bind_string(s, 5, json_object_get(thread, "state"));
+	if (gil)
+		sqlite3_bind_int(s, 6, json_is_true(gil));
+	else
+		sqlite3_bind_null(s, 6);
+	sqlite3_bind_int64(s, 7, frames);
+	status = sqlite3_step(s);
+	sqlite3_reset(s);
+	return status == SQLITE_DONE ? 0 : -1;
+}
+
+int intern_write(struct intern *in, int64_t stack, json_t *threads)
+{
+	json_t *thread;
 	size_t i;
 
-	json_array_foreach(root, i, thread) {
-		json_t *tid = json_object_get(thread, "tid"), *gil = json_object_get(thread, "gil");
+	json_array_foreach(threads, i, thread) {
 		int64_t frames = frames_id(in, json_object_get(thread, "frames"));
 
-		if (frames < 0) {
-			status = -1;
-			break;
-		}
-		sqlite3_bind_int64(s, 1, stack);
-		sqlite3_bind_int64(s, 2, (int64_t)i);
-		if (tid)
-			sqlite3_bind_int64(s, 3, json_integer_value(tid));
-		else
-			sqlite3_bind_null(s, 3);
-		bind_string(s, 4, json_object_get(thread, "name"));
-		bind_string(s, 5, json_object_get(thread, "state"));
-		if (gil)
-			sqlite3_bind_int(s, 6, json_is_true(gil));
-		else
-			sqlite3_bind_null(s, 6);
-		sqlite3_bind_int64(s, 7, frames);
-		status = sqlite3_step(s) == SQLITE_DONE ? 0 : -1;
-		sqlite3_reset(s);
-		if (status < 0)
-			break;
+		if (frames < 0 || write_thread(in->add_thread, stack, i, thread, frames) < 0)
+			return -1;
 	}
-	json_decref(root);
-	return status;
+	return 0;
 }
 
 /* --- reading --- */
 
 int unintern_open(struct unintern *in, sqlite3 *db)
 {
-	/* Frames in the order of the list; a thread without frames gives one row with a null text. */
-	return prepare(db,
-		"SELECT s.n, s.tid, s.name, s.state, s.gil, f.text FROM stack_thread s JOIN frame_list l ON l.id=s.frames"
-		" LEFT JOIN json_each(l.frames) j LEFT JOIN frame f ON f.id=j.value WHERE s.stack=? ORDER BY s.n, j.key",
-		&in->threads);
+	memset(in, 0, sizeof *in);
+	map_init(&in->text, free);
+	if (prepare(db, "SELECT frames,tid,name,state,gil FROM stack_thread WHERE stack=? ORDER BY n", &in->threads) < 0 ||
+		prepare(db, "SELECT frames FROM frame_list WHERE id=?", &in->list) < 0 ||
+		prepare(db, "SELECT text FROM frame WHERE id=?", &in->frame) < 0)
+		return -1;
+	return 0;
 }
 
 void unintern_close(struct unintern *in)
 {
 	sqlite3_finalize(in->threads);
+	sqlite3_finalize(in->list);
+	sqlite3_finalize(in->frame);
+	map_release(&in->text);
 }
 
 static struct span column_span(sqlite3_stmt *s, int at)
 {
 	const char *text = (const char *)sqlite3_column_text(s, at);
 
-	return span_make(text ? text : "", (size_t)sqlite3_column_bytes(s, at));
+	return span_make(text ? text : "", text ? (size_t)sqlite3_column_bytes(s, at) : 0);
 }
 
-static void start_thread(struct json_write *w, sqlite3_stmt *s)
+static int put_frame(struct unintern *in, struct json_write *w, int64_t id)
 {
+	int status;
+
+	sqlite3_bind_int64(in->frame, 1, id);
+	status = sqlite3_step(in->frame);
+	if (status == SQLITE_ROW)
+		jw_text(w, NULL, column_span(in->frame, 0));
+	sqlite3_reset(in->frame);
+	return status == SQLITE_ROW ? 0 : -1;
+}
+
+/* "[1,2,3]": ids of frames. */
+static int put_frames(struct unintern *in, struct json_write *w, struct span list)
+{
+	int64_t id;
+
+	if (!span_skip(&list, "["))
+		return -1;
+	for (int n = 0; span_take_int(&list, &id); n++) {
+		if (put_frame(in, w, id) < 0)
+			return -1;
+		if (!span_skip(&list, ","))
+			break;
+	}
+	return span_is(list, "]") ? 0 : -1;
+}
+
+/* The text of a frame list; NULL when the file is damaged there. */
+static const char *list_text(struct unintern *in, int64_t id)
+{
+	char key[24];
+	const char *known;
+	struct json_write w;
+	struct buf text;
+	int status = -1;
+
+	snprintf(key, sizeof key, "%lld", (long long)id);
+	known = map_get(&in->text, key);
+	if (known)
+		return known;
+	buf_init(&text, LIST_MAX);
+	jw_start(&w, &text);
+	jw_array(&w, NULL);
+	sqlite3_bind_int64(in->list, 1, id);
+	if (sqlite3_step(in->list) == SQLITE_ROW)
+		status = put_frames(in, &w, column_span(in->list, 0));
+	sqlite3_reset(in->list);
+	jw_end_array(&w);
+	if (status < 0 || text.cut) {
+		buf_release(&text);
+		return NULL;
+	}
+	if (in->text.count >= CACHE_MAX)
+		map_clear(&in->text);
+	map_set(&in->text, key, buf_take(&text));
+	return map_get(&in->text, key);
+}
+
+static int put_row(struct unintern *in, struct json_write *w)
+{
+	sqlite3_stmt *s = in->threads;
+	const char *frames = list_text(in, sqlite3_column_int64(s, 0));
+
+	if (!frames)
+		return -1;
 	jw_object(w, NULL);
 	if (sqlite3_column_type(s, 1) != SQLITE_NULL)
 		jw_int(w, "tid", sqlite3_column_int64(s, 1));
@@ -239,37 +311,28 @@ static void start_thread(struct json_write *w, sqlite3_stmt *s)
 		jw_text(w, "state", column_span(s, 3));
 	if (sqlite3_column_type(s, 4) != SQLITE_NULL)
 		jw_bool(w, "gil", sqlite3_column_int(s, 4) != 0);
-	jw_array(w, "frames");
+	jw_raw(w, "frames", span_of(frames));
+	jw_end_object(w);
+	return 0;
 }
 
-bool unintern_read(struct unintern *in, int64_t stack, struct buf *out)
+int unintern_read(struct unintern *in, int64_t stack, struct buf *out)
 {
-	sqlite3_stmt *s = in->threads;
 	struct json_write w;
-	int64_t n = -1;
+	size_t start = out->len;
+	int status, n = 0, result = 0;
 
-	sqlite3_bind_int64(s, 1, stack);
-	while (sqlite3_step(s) == SQLITE_ROW) {
-		if (n < 0) {
-			jw_start(&w, out);
-			jw_array(&w, NULL);
-		}
-		if (sqlite3_column_int64(s, 0) != n) {
-			if (n >= 0) {
-				jw_end_array(&w);
-				jw_end_object(&w);
-			}
-			start_thread(&w, s);
-			n = sqlite3_column_int64(s, 0);
-		}
-		if (sqlite3_column_type(s, 5) != SQLITE_NULL)
-			jw_text(&w, NULL, column_span(s, 5));
+	jw_start(&w, out);
+	jw_array(&w, NULL);
+	sqlite3_bind_int64(in->threads, 1, stack);
+	while ((status = sqlite3_step(in->threads)) == SQLITE_ROW && result == 0 && !out->cut) {
+		result = put_row(in, &w);
+		n++;
 	}
-	sqlite3_reset(s);
-	if (n < 0)
-		return false;
+	sqlite3_reset(in->threads);
 	jw_end_array(&w);
-	jw_end_object(&w);
-	jw_end_array(&w);
-	return true;
+	if (result == 0 && status == SQLITE_DONE && n > 0)
+		return 1;
+	out->len = start;
+	return result < 0 || status != SQLITE_DONE ? -1 : 0;
 }

@@ -8,8 +8,6 @@
 
 #include "base/mem.h"
 
-#define MINUTE_MS 60000
-
 struct roll {
 	double lo, hi, last, total;
 	int64_t n;
@@ -29,6 +27,7 @@ int rollup_open(struct rollup *r, sqlite3 *db)
 {
 	memset(r, 0, sizeof *r);
 	map_init(&r->minute, free);
+	buf_init(&r->key, 4096);
 	return sqlite3_prepare_v3(db, "INSERT OR REPLACE INTO roll(minute,series,subject,lo,hi,last,total,n) VALUES(?,?,?,?,?,?,?,?)", -1,
 		SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) == SQLITE_OK ? 0 : -1;
 }
@@ -37,9 +36,24 @@ void rollup_close(struct rollup *r)
 {
 	sqlite3_finalize(r->insert);
 	map_release(&r->minute);
+	buf_release(&r->key);
 }
 
-static int flush(struct rollup *r)
+void rollup_forget(struct rollup *r)
+{
+	map_clear(&r->minute);
+	r->now = 0;
+}
+
+bool rollup_wants(enum kind kind)
+{
+	for (size_t i = 0; i < sizeof rolled / sizeof rolled[0]; i++)
+		if (rolled[i].kind == kind)
+			return true;
+	return false;
+}
+
+int rollup_write(struct rollup *r)
 {
 	for (size_t i = 0; i < r->minute.count; i++) {
 		const struct map_entry *entry = &r->minute.entry[i];
@@ -47,7 +61,7 @@ static int flush(struct rollup *r)
 		const char *tab = strchr(entry->key, '\t');
 		int status;
 
-		sqlite3_bind_int64(r->insert, 1, r->now * MINUTE_MS);
+		sqlite3_bind_int64(r->insert, 1, r->now * ROLLUP_MINUTE_MS);
 		sqlite3_bind_text(r->insert, 2, entry->key, (int)(tab - entry->key), SQLITE_STATIC);
 		sqlite3_bind_text(r->insert, 3, tab + 1, -1, SQLITE_STATIC);
 		sqlite3_bind_double(r->insert, 4, roll->lo);
@@ -60,7 +74,6 @@ static int flush(struct rollup *r)
 		if (status != SQLITE_DONE)
 			return -1;
 	}
-	map_clear(&r->minute);
 	return 0;
 }
 
@@ -84,25 +97,23 @@ static void count_in(struct rollup *r, const char *key, double value)
 
 int rollup_add(struct rollup *r, const struct observation *o)
 {
-	int64_t minute = o->t / MINUTE_MS;
-	struct buf key;
+	int64_t minute = o->t / ROLLUP_MINUTE_MS;
 
 	if (minute > r->now) {
-		if (flush(r) < 0)
+		if (rollup_write(r) < 0)
 			return -1;
+		map_clear(&r->minute);
 		r->now = minute;
 	}
-	buf_init(&key, 2048);
 	for (size_t i = 0; i < sizeof rolled / sizeof rolled[0]; i++) {
 		double value;
 
 		if (rolled[i].kind != o->kind || !observation_get_real(o, rolled[i].field, &value))
 			continue;
-		buf_clear(&key);
-		buf_printf(&key, "%s\t", rolled[i].series);
-		observation_key(o, &key);
-		count_in(r, buf_string(&key), value);
+		buf_clear(&r->key);
+		buf_printf(&r->key, "%s\t", rolled[i].series);
+		observation_key(o, &r->key);
+		count_in(r, buf_string(&r->key), value);
 	}
-	buf_release(&key);
 	return 0;
 }

@@ -3,519 +3,268 @@
 
 #include "store/writer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 #include <uv.h>
 
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/mem.h"
-#include "store/evict.h"
-#include "store/intern.h"
-#include "store/rollup.h"
-#include "store/schema.h"
+#include "store/session_write.h"
 
 #define BATCH_MS 250            /* at most this old when committed */
-#define QUEUE_MAX 200000        /* observations waiting for a disk that says no */
+#define BATCH_MAX 20000         /* observations in one transaction */
 #define RETRY_MS 5000
-#define BALLAST (4 << 20)       /* given back to the file system to end a session decently on a full disk */
+#define CLOSE_MS 5000           /* a file system that hangs does not keep the program */
 #define SIZE_CAP ((int64_t)1 << 30)
-#define HOUSEKEEPING_MS 10000
+#define CHECK_MS 10000
+#define WORD_MS 60000           /* size and rows in the status are told this often */
+#define WAL_MAX ((int64_t)64 << 20)
 
 struct writer {
-	sqlite3 *db;
-	sqlite3_stmt *insert[KIND_COUNT], *keyframe, *meta;
-	struct intern intern;
-	struct rollup rollup;
-	struct map subject;            /* observation_key -> struct last_row, for keyframes */
-	int64_t keyframe_t, housekept; /* wall of rows; mono */
-	char path[4096], ballast[4200];
-	int64_t size_cap;
+	/* Of the thread: */
+	struct session_write file;
+	struct queue batch;
+	struct map meta;
+	int64_t retry, checked, told;  /* mono; 0 never */
+	bool failed;                   /* the batch could not be committed */
+	bool degraded;                 /* the disk is or was full, and the reserve is not back */
+	bool samples;                  /* false: the file is at twice its cap and nothing may go */
 	void (*notice)(void *);
 	void *context;
 
 	uv_thread_t thread;
 	uv_mutex_t lock;
-	uv_cond_t wake;
+	uv_cond_t wake, done;
 	/* Under the lock: */
-	struct record **queue;
-	size_t queued, cap;
-	char *meta_key[64], *meta_value[64];
-	int metas;
-	bool urgent, ending;
+	struct queue queue;
+	size_t held, held_bytes;       /* in the batch */
+	struct map new_meta;
+	bool urgent, ending, ended, stuck;
 	struct writer_status status;
 };
 
-struct last_row {
-	enum kind kind;
-	struct record *subject;        /* node and the subject fields */
-	int64_t t, id;
-};
-
-static void last_row_free(void *value)
-{
-	struct last_row *row = value;
-
-	record_free(row->subject);
-	free(row);
-}
-
-/* --- opening --- */
-
-static int make_parents(const char *path, struct error *error)
-{
-	char part[4096];
-
-	snprintf(part, sizeof part, "%s", path);
-	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = 0;
-		if (mkdir(part, 0700) < 0 && errno != EEXIST && access(part, X_OK) < 0) {
-			error_set_errno(error, errno, "cannot make the folder %s", part);
-			return error_fix(error, "give a place that can be written with --db FILE, or --no-db");
-		}
-		*slash = '/';
-	}
-	return 0;
-}
-
-/* WAL needs shared memory on one host. */
-static bool on_network(const char *path)
-{
-	static const unsigned long remote[] = { 0x6969, 0xff534d42, 0xfe534d42, 0x517b, 0x65735546, 0x0bd00bd0, 0x47504653,
-		0x19830326, 0x00c36400, 0x01021997 };
-	struct statfs fs;
-
-	if (statfs(path, &fs) < 0)
-		return false;
-	for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++)
-		if (((unsigned long)fs.f_type & 0xffffffff) == remote[i])
-			return true;
-	return false;
-}
-
-static int create_file(const char *path, struct error *error)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd < 0) {
-		error_set_errno(error, errno, "cannot write the session file %s", path);
-		return error_fix(error, "give a place that can be written with --db FILE, or --no-db");
-	}
-	close(fd);
-	return 0;
-}
-
-static void make_ballast(struct writer *w)
-{
-	int fd = open(w->ballast, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-	if (fd >= 0) {
-		if (posix_fallocate(fd, 0, BALLAST) != 0)
-			unlink(w->ballast);
-		close(fd);
-	}
-}
-
-static int prepare(struct writer *w, struct error *error)
-{
-	struct buf sql;
-	int status = 0;
-
-	buf_init(&sql, 0);
-	for (int k = 0; k < KIND_COUNT && status == 0; k++) {
-		buf_clear(&sql);
-		schema_insert_sql((enum kind)k, &sql);
-		status = sqlite3_prepare_v3(w->db, buf_string(&sql), -1, SQLITE_PREPARE_PERSISTENT, &w->insert[k], NULL);
-	}
-	buf_release(&sql);
-	if (status == 0)
-		status = sqlite3_prepare_v3(w->db, "INSERT INTO keyframe(t,kind,node,a,b,row_t,row_id) VALUES(?,?,?,?,?,?,?)", -1,
-			SQLITE_PREPARE_PERSISTENT, &w->keyframe, NULL);
-	if (status == 0)
-		status = sqlite3_prepare_v2(w->db, "INSERT OR REPLACE INTO meta(key,value) VALUES(?,?)", -1, &w->meta, NULL);
-	if (status != SQLITE_OK || intern_open(&w->intern, w->db) < 0 || rollup_open(&w->rollup, w->db) < 0)
-		return schema_error(w->db, error, "session file");
-	return 0;
-}
-
-static int open_database(struct writer *w, struct error *error)
-{
-	bool network;
-
-	if (make_parents(w->path, error) < 0 || create_file(w->path, error) < 0)
-		return -1;
-	network = on_network(w->path);
-	if (sqlite3_open_v2(w->path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-		return schema_error(w->db, error, "cannot open the session file");
-	sqlite3_busy_timeout(w->db, 2000);
-	sqlite3_extended_result_codes(w->db, 1);
-	if (schema_exec(w->db, "PRAGMA auto_vacuum=INCREMENTAL", error) < 0 ||
-		schema_exec(w->db, network ? "PRAGMA journal_mode=TRUNCATE" : "PRAGMA journal_mode=WAL", error) < 0 ||
-		schema_exec(w->db, "PRAGMA synchronous=FULL;PRAGMA wal_autocheckpoint=1000;PRAGMA journal_size_limit=16777216;"
-			"PRAGMA cache_size=-1500;PRAGMA mmap_size=0;PRAGMA secure_delete=OFF;PRAGMA temp_store=MEMORY", error) < 0 ||
-		schema_prepare(w->db, error) < 0 || prepare(w, error) < 0)
-		return -1;
-	snprintf(w->status.detail, sizeof w->status.detail, "%.250s%s", w->path, network ? " (network: no WAL)" : "");
-	return 0;
-}
-
-/* --- one batch --- */
-
-static void remember(struct writer *w, const struct observation *o, int64_t id)
-{
-	struct last_row *row;
-	struct buf key;
-
-	if (kind_table[o->kind].storage == STORAGE_EVENT)
-		return;
-	buf_init(&key, 1024);
-	observation_key(o, &key);
-	row = map_get(&w->subject, buf_string(&key));
-	if (!row) {
-		struct observation subject;
-
-		row = mem_alloc(sizeof *row);
-		observation_init(&subject, o->kind, o->node, 0);
-		for (int i = 0; i < kind_table[o->kind].subjects; i++)
-			subject.value[i] = o->value[i];
-		row->kind = o->kind;
-		row->subject = record_new(&subject);
-		map_set(&w->subject, buf_string(&key), row);
-	}
-	row->t = o->t;
-	row->id = id;
-	buf_release(&key);
-}
-
-static int write_row(struct writer *w, const struct observation *o)
-{
-	sqlite3_stmt *s = w->insert[o->kind];
-	struct span threads;
-	bool apart = o->kind == KIND_stack && observation_get_text(o, STACK_threads, &threads) && intern_fits(threads);
-	int64_t id;
-	int status;
-
-	status = schema_bind(s, o, !apart) == 0 ? sqlite3_step(s) : SQLITE_ERROR;
-	sqlite3_reset(s);
-	if (status != SQLITE_DONE)
-		return -1;
-	id = sqlite3_last_insert_rowid(w->db);
-	if (apart && intern_write(&w->intern, id, threads) < 0)
-		return -1;
-	remember(w, o, id);
-	return 0;
-}
-
-static void bind_value(sqlite3_stmt *s, int at, const struct value *v)
-{
-	if (v->type == VALUE_INT)
-		sqlite3_bind_int64(s, at, v->number);
-	else if (v->type == VALUE_TEXT)
-		sqlite3_bind_text(s, at, v->text.at, (int)v->text.len, SQLITE_STATIC);
-	else
-		sqlite3_bind_null(s, at);
-}
-
-static int write_keyframe(struct writer *w, int64_t t)
-{
-	sqlite3_stmt *s = w->keyframe;
-
-	for (size_t i = 0; i < w->subject.count; i++) {
-		const struct last_row *row = w->subject.entry[i].value;
-		int status;
-
-		sqlite3_bind_int64(s, 1, t);
-		sqlite3_bind_int(s, 2, row->kind);
-		sqlite3_bind_text(s, 3, row->subject->o.node, -1, SQLITE_STATIC);
-		bind_value(s, 4, &row->subject->o.value[0]);
-		bind_value(s, 5, kind_table[row->kind].subjects > 1 ? &row->subject->o.value[1] : &(struct value){ VALUE_NULL, { 0 } });
-		sqlite3_bind_int64(s, 6, row->t);
-		sqlite3_bind_int64(s, 7, row->id);
-		status = sqlite3_step(s);
-		sqlite3_reset(s);
-		if (status != SQLITE_DONE)
-			return -1;
-	}
-	return 0;
-}
-
-/* A keyframe at T stands before the first row with t >= T. */
-static int maybe_keyframe(struct writer *w, int64_t t)
-{
-	int64_t frame = t / KEYFRAME_MS * KEYFRAME_MS;
-
-	if (frame <= w->keyframe_t)
-		return 0;
-	if (w->subject.count && write_keyframe(w, frame) < 0)
-		return -1;
-	w->keyframe_t = frame;
-	return 0;
-}
-
-static int write_meta(struct writer *w, char **key, char **value, int n)
-{
-	for (int i = 0; i < n; i++) {
-		int status;
-
-		sqlite3_bind_text(w->meta, 1, key[i], -1, SQLITE_STATIC);
-		sqlite3_bind_text(w->meta, 2, value[i], -1, SQLITE_STATIC);
-		status = sqlite3_step(w->meta);
-		sqlite3_reset(w->meta);
-		if (status != SQLITE_DONE)
-			return -1;
-	}
-	return 0;
-}
-
-/* A file that is written on: the last row of every subject, so that the next keyframe knows them. */
-static int resume(struct writer *w, struct error *error)
-{
-	struct buf sql;
-	int status = 0;
-
-	buf_init(&sql, 0);
-	for (int k = 0; k < KIND_COUNT && status == 0; k++) {
-		sqlite3_stmt *s;
-		struct observation o;
-		int64_t id;
-
-		if (kind_table[k].storage == STORAGE_EVENT)
-			continue;
-		buf_clear(&sql);
-		schema_select_sql((enum kind)k, &sql);
-		buf_printf(&sql, "WHERE t>coalesce((SELECT max(t) FROM \"%s\"),0)-3600000 ORDER BY t", kind_table[k].name);
-		if (sqlite3_prepare_v2(w->db, buf_string(&sql), -1, &s, NULL) != SQLITE_OK) {
-			status = schema_error(w->db, error, "session file");
-			break;
-		}
-		while (sqlite3_step(s) == SQLITE_ROW) {
-			schema_row(s, (enum kind)k, &o, &id);
-			remember(w, &o, id);
-			if (o.t > w->keyframe_t)
-				w->keyframe_t = o.t / KEYFRAME_MS * KEYFRAME_MS;
-		}
-		sqlite3_finalize(s);
-	}
-	buf_release(&sql);
-	return status;
-}
-
-struct batch {
-	struct record **record;
-	size_t count, cap;
-	char *key[64], *value[64];
-	int metas;
-};
-
-static int write_batch(struct writer *w, const struct batch *b, struct error *error)
-{
-	int64_t keyframe_t = w->keyframe_t;
-	int status = schema_exec(w->db, "BEGIN IMMEDIATE", error);
-
-	if (status < 0)
-		return -1;
-	for (size_t i = 0; i < b->count && status == 0; i++) {
-		status = maybe_keyframe(w, b->record[i]->o.t);
-		if (status == 0)
-			status = write_row(w, &b->record[i]->o);
-		if (status == 0)
-			status = rollup_add(&w->rollup, &b->record[i]->o);
-	}
-	if (status == 0)
-		status = write_meta(w, (char **)b->key, (char **)b->value, b->metas);
-	if (status == 0 && sqlite3_exec(w->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
-		return 0;
-	schema_error(w->db, error, "cannot write");
-	if (!sqlite3_get_autocommit(w->db))
-		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
-	intern_forget(&w->intern);
-	w->keyframe_t = keyframe_t;
-	return -1;
-}
-
-static bool disk_is_full(sqlite3 *db)
-{
-	int code = sqlite3_extended_errcode(db);
-
-	return (code & 0xff) == SQLITE_FULL || sqlite3_system_errno(db) == ENOSPC || sqlite3_system_errno(db) == EDQUOT;
-}
-
-/* --- status --- */
+/* --- what it says --- */
 
 static void set_status(struct writer *w, bool ok, const char *detail, const char *remedy, bool tell)
 {
-	bool changed;
-
 	uv_mutex_lock(&w->lock);
-	changed = w->status.ok != ok;
+	tell = tell || w->status.ok != ok;
 	w->status.ok = ok;
 	snprintf(w->status.detail, sizeof w->status.detail, "%s", detail);
 	snprintf(w->status.remedy, sizeof w->status.remedy, "%s", remedy);
 	uv_mutex_unlock(&w->lock);
-	if ((changed || tell) && w->notice)
+	if (!tell)
+		return;
+	w->told = clock_mono_ms();
+	if (w->notice)
 		w->notice(w->context);
 }
 
-static int64_t file_size(const struct writer *w)
+static size_t waiting(struct writer *w)
 {
-	struct stat st;
+	size_t n;
 
-	return stat(w->path, &st) == 0 ? (int64_t)st.st_size : 0;
+	uv_mutex_lock(&w->lock);
+	n = w->queue.count + w->held;
+	uv_mutex_unlock(&w->lock);
+	return n;
 }
 
-static void housekeeping(struct writer *w)
+static void say_full(struct writer *w, bool tell)
+{
+	char detail[300], remedy[200];
+	size_t n = waiting(w);
+
+	if (w->failed)
+		snprintf(detail, sizeof detail, "disk full: recording degraded, %zu observations wait in memory", n);
+	else
+		snprintf(detail, sizeof detail, "disk full: recording degraded, the reserve is being used");
+	snprintf(remedy, sizeof remedy, "make room where %.120s is: recording goes on by itself", w->file.place.path);
+	set_status(w, false, detail, remedy, tell);
+}
+
+static void say_failed(struct writer *w, const struct error *error)
 {
 	char detail[300];
-	int64_t mono = clock_mono_ms(), size = file_size(w);
-	uint64_t committed;
-	bool first = !w->housekept;
 
-	if (w->housekept && mono - w->housekept < HOUSEKEEPING_MS)
-		return;
-	w->housekept = mono;
-	if (size > w->size_cap && evict(w->db, w->size_cap) < 0)
-		debug_log("store", "eviction: %s", sqlite3_errmsg(w->db));
-	uv_mutex_lock(&w->lock);
-	w->status.file_bytes = size;
-	committed = w->status.committed;
-	uv_mutex_unlock(&w->lock);
-	snprintf(detail, sizeof detail, "%.220s  %.1f MB, %llu rows", w->path, (double)size / 1e6, (unsigned long long)committed);
-	set_status(w, true, detail, "", !first);
+	snprintf(detail, sizeof detail, "%.220s; %zu observations wait in memory", error->text, waiting(w));
+	set_status(w, false, detail, "check the file and its folder: it is tried again every 5 s", false);
 }
 
-/* --- the thread --- */
-
-static void take(struct writer *w, struct batch *b)
+static void say_fine(struct writer *w, bool tell)
 {
-	if (b->count + w->queued > b->cap) {
-		b->cap = b->count + w->queued;
-		b->record = mem_array(b->record, b->cap, sizeof *b->record);
-	}
-	if (w->queued)
-		memcpy(b->record + b->count, w->queue, w->queued * sizeof *w->queue);
-	b->count += w->queued;
-	w->queued = 0;
-	for (int i = 0; i < w->metas && b->metas < 64; i++) {
-		b->key[b->metas] = w->meta_key[i];
-		b->value[b->metas++] = w->meta_value[i];
-	}
-	w->metas = 0;
+	const struct place *place = &w->file.place;
+	int64_t wal = place_bytes(place, "-wal");
+	char detail[300];
+	uint64_t rows;
+
+	uv_mutex_lock(&w->lock);
+	rows = w->status.committed;
+	uv_mutex_unlock(&w->lock);
+	snprintf(detail, sizeof detail, "%.180s  %.1f MB, %llu rows%s%s%s", place->path,
+		(double)(place_bytes(place, "") + wal) / 1e6, (unsigned long long)rows,
+		place->network ? " (network file system: no WAL)" : "", wal > WAL_MAX ? " (a reader holds the log)" : "",
+		w->samples ? "" : " (at its cap)");
+	if (!w->samples)
+		set_status(w, false, "the session file is at its cap and all that is left surrounds a verdict: samples are left out",
+			"start a new session, or allow a larger one", tell);
+	else
+		set_status(w, true, detail, "", tell);
+}
+
+/* --- one turn of the thread --- */
+
+static void merge_meta(struct map *from, struct map *to)
+{
+	for (size_t i = 0; i < from->count; i++)
+		map_set(to, from->entry[i].key, mem_text(from->entry[i].value));
+	map_clear(from);
+}
+
+/* Wait for work. True when a batch was taken; *ending when it is the last turn. */
+static bool take(struct writer *w, bool *ending)
+{
+	bool taken = false;
+
+	uv_mutex_lock(&w->lock);
+	if (!w->urgent && !w->ending && (w->failed || w->queue.count < BATCH_MAX))
+		uv_cond_timedwait(&w->wake, &w->lock, (uint64_t)BATCH_MS * 1000000);
 	w->urgent = false;
+	*ending = w->ending;
+	if (!w->failed || *ending || clock_mono_ms() >= w->retry) {
+		queue_move(&w->queue, &w->batch, *ending ? w->queue.count : BATCH_MAX);
+		w->held = w->batch.count;
+		w->held_bytes = w->batch.bytes;
+		merge_meta(&w->new_meta, &w->meta);
+		taken = w->batch.count || w->meta.count || *ending;
+	}
+	uv_mutex_unlock(&w->lock);
+	return taken;
 }
 
-static void drop_oldest(struct writer *w, struct batch *b)
+static void committed(struct writer *w)
 {
-	size_t n = b->count > QUEUE_MAX ? b->count - QUEUE_MAX : 0;
+	int64_t bytes = place_bytes(&w->file.place, "") + place_bytes(&w->file.place, "-wal");
 
-	if (!n)
-		return;
-	for (size_t i = 0; i < n; i++)
-		record_free(b->record[i]);
-	memmove(b->record, b->record + n, (b->count - n) * sizeof *b->record);
-	b->count -= n;
 	uv_mutex_lock(&w->lock);
-	w->status.dropped += n;
+	w->status.committed += w->batch.count;
+	w->status.file_bytes = bytes;
+	w->held = w->held_bytes = 0;
+	w->stuck = false;
+	uv_cond_broadcast(&w->done);
+	uv_mutex_unlock(&w->lock);
+	queue_clear(&w->batch);
+	map_clear(&w->meta);
+}
+
+static void put_back(struct writer *w)
+{
+	uv_mutex_lock(&w->lock);
+	queue_return(&w->queue, &w->batch);
+	w->held = w->held_bytes = 0;
+	w->status.dropped += queue_trim(&w->queue, 0);
+	w->stuck = true;
+	uv_cond_broadcast(&w->done);
 	uv_mutex_unlock(&w->lock);
 }
 
-static void clear_batch(struct batch *b)
-{
-	for (size_t i = 0; i < b->count; i++)
-		record_free(b->record[i]);
-	for (int i = 0; i < b->metas; i++) {
-		free(b->key[i]);
-		free(b->value[i]);
-	}
-	b->count = 0;
-	b->metas = 0;
-	if (b->cap > 65536) {
-		free(b->record);
-		b->record = NULL;
-		b->cap = 0;
-	}
-}
-
-/* Commit, with the ballast given back once when the disk is full. */
-static int commit(struct writer *w, struct batch *b)
+static void commit(struct writer *w, bool last)
 {
 	struct error error;
-	char detail[300];
+	int status = session_write_batch(&w->file, &w->batch, &w->meta, w->samples, last, &error);
 
-	if (write_batch(w, b, &error) == 0)
-		return 0;
-	if (disk_is_full(w->db) && unlink(w->ballast) == 0 && write_batch(w, b, &error) == 0) {
-		set_status(w, true, "the disk is nearly full: the reserve is used up", "make room on the disk", true);
-		return 0;
+	if (status < 0 && w->file.full && w->file.place.reserve) {
+		place_give_back(&w->file.place);
+		status = session_write_batch(&w->file, &w->batch, &w->meta, w->samples, last, &error);
+		w->degraded = true;
 	}
-	snprintf(detail, sizeof detail, "%.200s; %zu observations wait in memory", error.text, b->count);
-	set_status(w, false, detail, disk_is_full(w->db) ? "make room on the disk: recording goes on by itself" :
-		"check the file and its folder: it is tried again every 5 s", true);
-	return -1;
+	w->failed = status < 0;
+	w->retry = clock_mono_ms() + RETRY_MS;
+	if (!w->failed)
+		committed(w);
+	else
+		put_back(w);
+	if (w->failed && w->file.full)
+		w->degraded = true;
+	if (w->failed && !w->file.full)
+		say_failed(w, &error);
+	else if (w->degraded)
+		say_full(w, false);
+}
+
+/* A reader that does not end keeps the log from being folded into the file. */
+static void bound_wal(struct writer *w)
+{
+	if (place_bytes(&w->file.place, "-wal") > WAL_MAX)
+		sqlite3_wal_checkpoint_v2(w->file.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
+static void check(struct writer *w)
+{
+	int64_t mono = clock_mono_ms();
+
+	if (w->checked && mono - w->checked < (w->degraded ? RETRY_MS : CHECK_MS))
+		return;
+	w->checked = mono;
+	if (!place_is_there(&w->file.place)) {
+		set_status(w, false, "the session file was removed or replaced while being written", "start hangtop again", false);
+		return;
+	}
+	if (w->degraded && !w->failed && place_take_reserve(&w->file.place))
+		w->degraded = false;
+	if (w->failed)
+		return;
+	bound_wal(w);
+	if (w->degraded)
+		say_full(w, false);
+	else
+		say_fine(w, mono - w->told >= WORD_MS);
+}
+
+/* One step between batches. True when there is more. */
+static bool evict_some(struct writer *w)
+{
+	int more = evict_step(&w->file.evict);
+
+	if (more < 0)
+		debug_log("store", "eviction: %s", sqlite3_errmsg(w->file.db));
+	w->samples = !w->file.evict.stuck || evict_used(&w->file.evict) <= 2 * w->file.evict.cap;
+	return more > 0;
 }
 
 static void run(void *context)
 {
 	struct writer *w = context;
-	struct batch batch = { 0 };
-	bool ending = false, failed = false;
-	int64_t retry = 0;
+	bool ending = false;
 
 	while (!ending) {
-		uv_mutex_lock(&w->lock);
-		if (!w->urgent && !w->ending)
-			uv_cond_timedwait(&w->wake, &w->lock, (uint64_t)BATCH_MS * 1000000);
-		ending = w->ending;
-		take(w, &batch);
-		uv_mutex_unlock(&w->lock);
-		drop_oldest(w, &batch);
-		if (failed && !ending && clock_mono_ms() < retry)
-			continue;
-		if (batch.count || batch.metas) {
-			failed = commit(w, &batch) < 0;
-			retry = clock_mono_ms() + RETRY_MS;
-			if (!failed) {
-				uv_mutex_lock(&w->lock);
-				w->status.committed += batch.count;
-				uv_mutex_unlock(&w->lock);
-				clear_batch(&batch);
-			}
+		if (take(w, &ending))
+			commit(w, ending);
+		check(w);
+		if (!w->failed && !ending && evict_some(w)) {
+			uv_mutex_lock(&w->lock);
+			w->urgent = true; /* the next step follows at once, after what has come meanwhile */
+			uv_mutex_unlock(&w->lock);
 		}
-		if (!failed)
-			housekeeping(w);
 	}
-	clear_batch(&batch);
-	free(batch.record);
+	uv_mutex_lock(&w->lock);
+	w->ended = true;
+	uv_cond_broadcast(&w->done);
+	uv_mutex_unlock(&w->lock);
 }
 
 /* --- what the front calls --- */
-
-static bool matters(enum kind kind)
-{
-	return kind == KIND_verdict || kind == KIND_finding || kind == KIND_action || kind == KIND_note || kind == KIND_mark;
-}
 
 void writer_add(struct writer *w, const struct observation *o)
 {
 	struct record *record = record_new(o);
 
 	uv_mutex_lock(&w->lock);
-	if (w->queued == w->cap) {
-		w->cap = w->cap ? w->cap * 2 : 256;
-		w->queue = mem_array(w->queue, w->cap, sizeof *w->queue);
-	}
-	if (w->queued >= QUEUE_MAX) {
-		w->status.dropped++;
-		record_free(record);
-	} else {
-		w->queue[w->queued++] = record;
-	}
-	if (matters(o->kind)) {
+	queue_add(&w->queue, record);
+	w->status.dropped += queue_trim(&w->queue, w->held_bytes);
+	if (queue_matters(o->kind) || w->queue.count == BATCH_MAX) {
 		w->urgent = true;
 		uv_cond_signal(&w->wake);
 	}
@@ -525,10 +274,7 @@ void writer_add(struct writer *w, const struct observation *o)
 void writer_meta(struct writer *w, const char *key, const char *value)
 {
 	uv_mutex_lock(&w->lock);
-	if (w->metas < 64) {
-		w->meta_key[w->metas] = mem_text(key);
-		w->meta_value[w->metas++] = mem_text(value);
-	}
+	map_set(&w->new_meta, key, mem_text(value));
 	uv_mutex_unlock(&w->lock);
 }
 
@@ -540,24 +286,23 @@ void writer_flush(struct writer *w)
 	uv_mutex_unlock(&w->lock);
 }
 
+void writer_wait(struct writer *w, uint64_t left)
+{
+	uv_mutex_lock(&w->lock);
+	while (w->queue.count + w->held > left && !w->stuck) {
+		w->urgent = true;
+		uv_cond_signal(&w->wake);
+		uv_cond_wait(&w->done, &w->lock);
+	}
+	uv_mutex_unlock(&w->lock);
+}
+
 void writer_status(struct writer *w, struct writer_status *out)
 {
 	uv_mutex_lock(&w->lock);
 	*out = w->status;
-	out->queued = w->queued;
+	out->queued = w->queue.count + w->held;
 	uv_mutex_unlock(&w->lock);
-}
-
-static void close_database(struct writer *w)
-{
-	for (int k = 0; k < KIND_COUNT; k++)
-		sqlite3_finalize(w->insert[k]);
-	sqlite3_finalize(w->keyframe);
-	sqlite3_finalize(w->meta);
-	intern_close(&w->intern);
-	rollup_close(&w->rollup);
-	map_release(&w->subject);
-	sqlite3_close(w->db);
 }
 
 int writer_open(struct writer **out, const struct writer_options *options, struct error *error)
@@ -565,23 +310,25 @@ int writer_open(struct writer **out, const struct writer_options *options, struc
 	struct writer *w = mem_alloc(sizeof *w);
 
 	*out = NULL;
-	snprintf(w->path, sizeof w->path, "%s", options->path);
-	snprintf(w->ballast, sizeof w->ballast, "%s.ballast", w->path);
-	w->size_cap = options->size_cap > 0 ? options->size_cap : SIZE_CAP;
-	w->notice = options->notice;
-	w->context = options->context;
-	map_init(&w->subject, last_row_free);
-	if (open_database(w, error) < 0 || resume(w, error) < 0) {
-		close_database(w);
+	if (session_write_open(&w->file, options->path, options->size_cap > 0 ? options->size_cap : SIZE_CAP, error) < 0) {
 		free(w);
 		return -1;
 	}
-	make_ballast(w);
-	w->status.ok = true;
+	w->notice = options->notice;
+	w->context = options->context;
+	w->samples = true;
+	w->told = clock_mono_ms();
+	w->degraded = !w->file.place.reserve;
+	map_init(&w->meta, free);
+	map_init(&w->new_meta, free);
 	uv_mutex_init(&w->lock);
 	uv_cond_init(&w->wake);
+	uv_cond_init(&w->done);
+	w->status.ok = true;
+	snprintf(w->status.detail, sizeof w->status.detail, "%.250s%s", w->file.place.path,
+		w->file.place.network ? " (network file system: no WAL)" : "");
 	if (uv_thread_create(&w->thread, run, w) != 0) {
-		close_database(w);
+		session_write_close(&w->file);
 		free(w);
 		return error_set(error, "cannot start the thread that writes the session");
 	}
@@ -591,17 +338,28 @@ int writer_open(struct writer **out, const struct writer_options *options, struc
 
 void writer_close(struct writer *w)
 {
+	int waited = 0;
+	bool ended;
+
 	uv_mutex_lock(&w->lock);
 	w->ending = true;
 	uv_cond_signal(&w->wake);
+	while (!w->ended && waited == 0)
+		waited = uv_cond_timedwait(&w->done, &w->lock, (uint64_t)CLOSE_MS * 1000000);
+	ended = w->ended;
 	uv_mutex_unlock(&w->lock);
+	if (!ended) {
+		debug_log("store", "the writer hangs in the file system: left behind");
+		return; /* the thread still uses all of it */
+	}
 	uv_thread_join(&w->thread);
-	unlink(w->ballast);
-	close_database(w);
-	for (size_t i = 0; i < w->queued; i++)
-		record_free(w->queue[i]);
-	free(w->queue);
+	session_write_close(&w->file);
+	queue_release(&w->queue);
+	queue_release(&w->batch);
+	map_release(&w->meta);
+	map_release(&w->new_meta);
 	uv_cond_destroy(&w->wake);
+	uv_cond_destroy(&w->done);
 	uv_mutex_destroy(&w->lock);
 	free(w);
 }
