@@ -27,6 +27,7 @@ static const struct check {
 	void (*look)(const char *root, struct answer *a);      /* NULL: a tool, asked for its version */
 	const char *ask;               /* the argument that makes the tool print its version */
 	const char *places;            /* globs to look at when it is not in PATH */
+	bool places_first;             /* one of the same name in PATH is of little use */
 	const char *package[MANAGERS];
 	const char *words;             /* how to get it without a package */
 } check[] = {
@@ -38,7 +39,7 @@ static const struct check {
 		.package = { "rocm-smi", "rocm-smi", "rocm-smi-lib" }, .words = "install rocm-smi-lib from AMD's ROCm packages" },
 	{ .name = "amd-smi", .lost = "nothing while rocm-smi or the driver's files are there", .ask = "version", .places = "/opt/rocm*/bin/amd-smi",
 		.package = { "amd-smi-lib", "amd-smi-lib" }, .words = "install amd-smi-lib from AMD's ROCm packages" },
-	{ .name = "llvm-objdump", .lost = "no disassembly of GPU code", .ask = "--version",
+	{ .name = "llvm-objdump", .lost = "no disassembly of GPU code", .ask = "--version", .places_first = true,
 		.places = "/opt/rocm*/llvm/bin/llvm-objdump /opt/rocm*/lib/llvm/bin/llvm-objdump",
 		.package = { "rocm-llvm", "rocm-llvm", "rocm-llvm" }, .words = "install rocm-llvm from AMD's ROCm packages" },
 	{ .name = "debug agent", .lost = "no wave dumps at a fault", .look = look_debug_agent },
@@ -111,7 +112,7 @@ static void on_version(void *context, const struct child_result *r)
 {
 	struct asked *asked = context;
 	struct answer *a = asked->answer;
-	struct span version = find_version(r->out);
+	struct span version = find_version(r->out), said = first_line(r->err.len ? r->err : r->out);
 	struct buf text;
 
 	if (!version.len)
@@ -121,13 +122,17 @@ static void on_version(void *context, const struct child_result *r)
 		answer_set(a, LOOK_FAILED, "does not answer in time (%s)", asked->path);
 		answer_mend(a, r->stuck ? "it cannot be killed; see what it waits for: cat /proc/%d/wchan" :
 			"a GPU that hangs makes its tools hang; run it by hand", r->pid);
+	} else if (r->exit == 2 && span_starts(said, "usage:")) {
+		answer_set(a, LOOK_OK, "of a version that does not tell (%s)", asked->path);
 	} else if (r->not_started || r->exit != 0) {
-		text_scrub(&text, first_line(r->err.len ? r->err : r->out));
+		text_scrub(&text, said);
 		answer_set(a, LOOK_FAILED, "exit status %d (%s)%s%s", r->exit, asked->path, text.len ? ": " : "", buf_string(&text));
 		answer_mend(a, "run it by hand: %s %s", asked->path, asked->check->ask);
 	} else {
 		text_scrub(&text, version);
 		answer_set(a, LOOK_OK, "%s%s(%s)", buf_string(&text), text.len ? " " : "", asked->path);
+		if (asked->check->places_first && !strstr(asked->path, "rocm"))
+			answer_set(a, LOOK_POOR, "%s (%s): not ROCm's own, it may not know this GPU", buf_string(&text), asked->path);
 	}
 	buf_release(&text);
 }
@@ -153,11 +158,15 @@ static char *find_py_spy(void)
 
 static char *find_tool(const struct check *c, const char *root)
 {
-	char path[4096], *found = strcmp(c->name, "py-spy") == 0 ? find_py_spy() : child_find(c->name);
+	char path[4096], *found = NULL;
 
-	if (found || !c->places)
-		return found;
-	return child_find(look_glob(root, c->places, path, sizeof path));
+	if (c->places_first)
+		found = child_find(look_glob(root, c->places, path, sizeof path));
+	if (!found)
+		found = strcmp(c->name, "py-spy") == 0 ? find_py_spy() : child_find(c->name);
+	if (!found && c->places)
+		found = child_find(look_glob(root, c->places, path, sizeof path));
+	return found;
 }
 
 static void mend_tool(const struct check *c, const char *root, struct answer *a)
@@ -204,7 +213,7 @@ static void print_line(const struct check *c, const struct answer *a, struct buf
 	if (a->look >= LOOK_MISSING && c->lost)
 		buf_printf(out, "; %slost: %s", c->code ? "needed, " : "", c->lost);
 	if (*a->mend)
-		buf_printf(out, "  %s: %s", a->look == LOOK_MISSING && !c->look ? "install" : "mend", a->mend);
+		buf_printf(out, "  %s: %s", strstr(a->mend, "install") ? "install" : "mend", a->mend);
 	buf_char(out, '\n');
 }
 
