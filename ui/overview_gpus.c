@@ -27,27 +27,12 @@ void overview_server_size(struct overview *v, int *least, int *good, int *most)
 	*good = *most = v->narrow ? 1 : 2;
 }
 
-static int64_t open_requests(const struct model *m)
-{
-	const struct observation *o, *best = NULL;
-	int64_t n, open = -1;
-	size_t at = 0;
-
-	while ((o = model_next(m, KIND_requests, &at))) {
-		if (observation_get_int(o, REQUESTS_open, &n) && (!best || o->t > best->t)) {
-			best = o;
-			open = n;
-		}
-	}
-	return open;
-}
-
 static void work(struct overview *v)
 {
 	const struct view *view = v->b->view;
 	const struct observation *progress = model_newest(view->model, KIND_progress);
 	enum style style = view->verdict->state >= STATE_SLOW ? STYLE_WARN : STYLE_BOLD;
-	int64_t open = open_requests(view->model);
+	int64_t open = model_open_requests(view->model, NULL);
 	char text[24];
 
 	if (open < 0)

@@ -89,35 +89,33 @@ static const struct observation *mark_in_run(const struct facts *f, const char *
 
 static void gather_log(struct facts *f)
 {
-	const struct observation *o;
+	const struct observation *o, *ready;
+	int64_t at, ready_at;
 
 	f->fault = mark_in_run(f, "fault");
 	f->fatal = mark_in_run(f, "fatal");
-	if ((o = mark_in_run(f, "ready")))
-		f->ready_t = o->t;
+	if ((ready = mark_in_run(f, "ready")))
+		f->ready_t = ready->t;
 	if ((o = mark_in_run(f, "loading"))) {
 		f->loading_t = o->t;
+		/* A line that the rate limit held back became known late: its place in the file tells the order. */
+		if (ready && observation_get_int(o, LOG_MARK_offset, &at) && observation_get_int(ready, LOG_MARK_offset, &ready_at) &&
+			at < ready_at && f->loading_t > f->ready_t)
+			f->loading_t = f->ready_t;
 		observation_get_text(o, LOG_MARK_text, &f->loading_text);
 	}
 }
 
-/* The larger of what the log and the counters say is open: an engine that hangs publishes old counters, and a
- * log follower that started late knows nothing. */
 static void gather_requests(struct facts *f)
 {
 	const struct observation *o;
-	int64_t open;
 	size_t at = 0;
 
-	f->open = -1;
-	while ((o = model_next(f->model, KIND_requests, &at)))
-		if (in_run(f, o->t) && observation_get_int(o, REQUESTS_open, &open) && open > f->open) {
-			f->open = open;
-			f->requests = o;
-			f->open_since = o->t;
-			observation_get_int(o, REQUESTS_open_since, &f->open_since);
-		}
-	at = 0;
+	f->open = model_open_requests(f->model, &f->requests);
+	if (f->requests) {
+		f->open_since = f->requests->t;
+		observation_get_int(f->requests, REQUESTS_open_since, &f->open_since);
+	}
 	while ((o = model_next(f->model, KIND_progress, &at)))
 		if (in_run(f, o->t) && (!f->progress || o->t > f->progress->t))
 			f->progress = o;

@@ -247,6 +247,21 @@ int64_t model_run_start(const struct model *m)
 	return newest;
 }
 
+int64_t model_open_requests(const struct model *m, const struct observation **from)
+{
+	int64_t since = model_run_start(m), best = -1, open;
+	const struct observation *o;
+	size_t at = 0;
+
+	while ((o = model_next(m, KIND_requests, &at)))
+		if (o->t >= since && observation_get_int(o, REQUESTS_open, &open) && open > best) {
+			best = open;
+			if (from)
+				*from = o;
+		}
+	return best;
+}
+
 const struct observation *model_mark(const struct model *m, const char *class)
 {
 	const struct observation *o;

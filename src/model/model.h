@@ -65,6 +65,9 @@ const struct observation *model_process(const struct model *m, const char *node,
 int64_t model_run_start(const struct model *m);
 /* When a log line is to be remembered beyond the last events (see kind log_mark), fill `mark` and return true. */
 bool model_log_mark(const struct model *m, const struct observation *log, struct observation *mark);
+/* Requests the server has open, -1 unknown: the larger of what the log and the counters of this run say, because an engine that
+ * hangs publishes old counters and a log follower that started late knows nothing. `from` (may be NULL): the record it is from. */
+int64_t model_open_requests(const struct model *m, const struct observation **from);
 const struct observation *model_mark(const struct model *m, const char *class);
 const struct history *model_history(const struct model *m, const char *key);
 /* The whole state as text, sorted by key: what "replay equals live" compares. */

@@ -479,7 +479,7 @@ static const struct rule {
 		"find who stopped it; kill -CONT PID if it was left by a debugger" },
 	{ "compiling", STATE_LOADING, compiling, "loading or compiling lines newer than any progress, in the last two minutes", "", "wait" },
 	{ "hung", STATE_HUNG, hung, "open requests, no progress, two equal stacks of every rank 6 s apart, GPUs that do not work",
-		"100 % busy, 100 % CPU, silence", "press 5 and read the odd rank's stack; keep the session before a restart" },
+		"100 % busy, 100 % CPU, silence", "read the stacks (5), the odd rank first; keep this session before a restart" },
 	{ "hung-shallow", STATE_HUNG, hung_shallow, "open requests, no progress, every GPU busy with memory still, no stacks",
 		"a GPU without a reading of memory activity", "make py-spy work (see Sources), then press s" },
 	{ "stall", STATE_SUSPECT, suspect_stall, "open requests, no progress, no GPU that moves memory", "silence without a request",
