@@ -350,8 +350,8 @@ struct live *live_start(uv_loop_t *loop, const struct app_options *options, void
 	live->store_word.data = live;
 	uv_timer_init(loop, &live->step);
 	live->step.data = live;
+	open_store(live); /* before the first verdict, which belongs to the session too */
 	core_advance(&live->core, clock_wall_ms());
-	open_store(live);
 	start_agent(live, &live->agent[0], "agent-device", "gpu");
 	start_agent(live, &live->agent[1], "agent-host", "proc,server,stack,log");
 	uv_timer_start(&live->step, on_step, CORE_STEP_MS, CORE_STEP_MS);
