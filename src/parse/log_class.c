@@ -51,6 +51,7 @@ static const struct { enum log_class class; const char *pattern; } common[] = {
 	/* ROCr, its debug agent, CLR, libomptarget */
 	{ LOG_FAULT, "[Mm]emory access fault by GPU" },
 	{ LOG_FAULT, "Memory Fault Error \\[" },
+	{ LOG_FAULT, "Memory critical error by agent" },
 	{ LOG_FAULT, "HW Exception by GPU" },
 	{ LOG_FAULT, "HSA_STATUS_ERROR" },
 	{ LOG_FAULT, "Queue 0x[0-9a-f]+ aborting with error|Device::callbackQueue aborting with" },
