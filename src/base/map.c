@@ -126,3 +126,16 @@ bool map_remove(struct map *map, const char *key)
 	rebuild(map, map->slots);
 	return true;
 }
+
+static int compare_keys(const void *a, const void *b)
+{
+	return strcmp(((const struct map_entry *)a)->key, ((const struct map_entry *)b)->key);
+}
+
+void map_sort(struct map *map)
+{
+	if (map->count < 2)
+		return;
+	qsort(map->entry, map->count, sizeof *map->entry, compare_keys);
+	rebuild(map, map->slots);
+}

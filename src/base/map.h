@@ -30,6 +30,7 @@ void map_clear(struct map *map);
 void *map_get(const struct map *map, const char *key);
 void map_set(struct map *map, const char *key, void *value);   /* replaces (and frees) an old value */
 bool map_remove(struct map *map, const char *key);             /* keeps the order of the others */
+void map_sort(struct map *map);                                /* from now on walk in order of the keys, until something is added */
 uint64_t map_hash(const void *at, size_t len);                 /* FNV-1a 64; also used for content hashes of small texts */
 
 #endif

@@ -151,6 +151,8 @@ static const struct observation *feed_subject(struct model *m, struct observatio
 		m->dropped++;
 		map_remove(&m->subject, m->subject.entry[0].key);
 	}
+	if (!old)
+		m->unsorted = true;
 	if (o->kind == KIND_requests)
 		feed_requests(old ? &old->o : NULL, o);
 	record = record_new(o);
@@ -188,8 +190,20 @@ const struct observation *model_latest(const struct model *m, const char *key)
 	return record ? &record->o : NULL;
 }
 
+/* Sorting changes no answer but the order of a walk: the model stays const to its readers. */
+static void sort_subjects(const struct model *m)
+{
+	struct model *mutable = (struct model *)m;
+
+	if (!m->unsorted)
+		return;
+	map_sort(&mutable->subject);
+	mutable->unsorted = false;
+}
+
 const struct observation *model_next(const struct model *m, enum kind kind, size_t *at)
 {
+	sort_subjects(m);
 	while (*at < m->subject.count) {
 		const struct record *record = m->subject.entry[(*at)++].value;
 

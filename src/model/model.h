@@ -34,6 +34,7 @@ struct events {
 
 struct model {
 	struct map subject;             /* observation_key -> struct record, STATE and SAMPLE kinds */
+	bool unsorted;                  /* subjects were added: sorted before the next walk, so that no answer depends on arrival */
 	struct map history;             /* "node/gpu/3" busy (max), "node/progress" (sum) -> struct history */
 	struct map stack;               /* "node/pid" -> struct stack_pair */
 	struct events event[KIND_COUNT];/* EVENT kinds, and the changes of verdict and finding */
@@ -52,7 +53,7 @@ const struct observation *model_observe(struct model *m, const struct observatio
 
 /* The latest record of a subject, or NULL. Walk m->subject.entry for all. */
 const struct observation *model_latest(const struct model *m, const char *key);
-/* The latest of a kind in order of insertion: start with *at = 0; NULL at the end. */
+/* The latest of a kind in order of their keys: start with *at = 0; NULL at the end. */
 const struct observation *model_next(const struct model *m, enum kind kind, size_t *at);
 /* The i-th newest event of a kind (0 is the newest), or NULL. */
 const struct observation *model_event(const struct model *m, enum kind kind, int i);
