@@ -1,7 +1,10 @@
-# make bench: figures, one a line; not part of make check
+# make bench: figures against their bars; not part of make check. BENCH_FLAGS: --quick, --only=idle,...
 EXTRA_PROGRAMS =
 include $(srcdir)/tests/bench/store.mk
+EXTRA_DIST += tests/bench/run.py tests/bench/terminal.py
+CLEANFILES += $(EXTRA_PROGRAMS)
 
 .PHONY: bench
-bench: $(EXTRA_PROGRAMS)
-	@for bench in $(EXTRA_PROGRAMS); do echo "== $$bench"; ./$$bench || exit 1; done
+bench: hangtop $(EXTRA_PROGRAMS)
+	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/bench/run.py --hangtop ./hangtop --data $(srcdir)/data --srcdir $(srcdir) \
+		$(BENCH_FLAGS) $(EXTRA_PROGRAMS)
