@@ -21,7 +21,8 @@
 #define RESCAN_NONE_MS 10000   /* the same, as long as there is no GPU */
 #define HEALTH_MS 10000        /* say it again at least so often */
 #define HEALTH_LATE_MS 2000    /* while the words of a trouble change: the seconds of what is stuck grow */
-#define SHARE 500              /* the process list costs at most one in so many ms of a core */
+#define SHARE 2000             /* the process list takes at most one in so many ms of a core ... */
+#define LIST_MS 10000          /* ... but is never older than this */
 
 struct gpu_source;
 
@@ -29,8 +30,9 @@ struct job {
 	uv_work_t work;
 	struct gpu_source *s;
 	bool out;
+	bool dumb;                     /* the last round read nothing at all */
 	int64_t since;                 /* monotonic ms */
-	double took_ms;
+	double took_ms, shown_ms;      /* the worker's, and the copy the loop may look at */
 	struct gpu_device *device;     /* of a reading job */
 };
 
@@ -57,68 +59,6 @@ struct gpu_source {
 	void *context;
 };
 
-/* --- observations --- */
-
-static void whole(struct observation *o, int field, double value)
-{
-	if (!isnan(value))
-		observation_int(o, field, (int64_t)value);
-}
-
-static void known(struct observation *o, int field, int64_t value)
-{
-	if (value >= 0)
-		observation_int(o, field, value);
-}
-
-static void text(struct observation *o, int field, const char *value)
-{
-	observation_text(o, field, *value ? value : NULL);
-}
-
-void gpu_emit(struct source_env *env, const struct gpu_reading *r, const char *via)
-{
-	struct observation o;
-	char partition[40];
-
-	observation_init(&o, KIND_gpu, env->node, clock_wall_ms());
-	observation_int(&o, GPU_gpu, r->gpu);
-	observation_real(&o, GPU_busy_pct, r->busy_pct);
-	observation_real(&o, GPU_mem_activity_pct, r->mem_activity_pct);
-	whole(&o, GPU_vram_used, r->vram_used);
-	whole(&o, GPU_vram_total, r->vram_total);
-	observation_real(&o, GPU_power_w, r->power_w);
-	observation_real(&o, GPU_power_cap_w, r->power_cap_w);
-	observation_real(&o, GPU_temp_c, gpu_reading_temp(r));
-	observation_real(&o, GPU_temp_edge_c, r->temp_edge_c);
-	observation_real(&o, GPU_temp_mem_c, r->temp_mem_c);
-	observation_real(&o, GPU_sclk_mhz, r->sclk_mhz);
-	observation_real(&o, GPU_mclk_mhz, r->mclk_mhz);
-	known(&o, GPU_kfd_node, r->kfd_node);
-	text(&o, GPU_bdf, r->bdf);
-	text(&o, GPU_name, r->name);
-	snprintf(partition, sizeof partition, "%s%s%s", r->compute_partition, *r->memory_partition ? "/" : "",
-		r->memory_partition);
-	text(&o, GPU_partition, partition);
-	observation_text(&o, GPU_via, via);
-	env->emit(env->context, &o);
-}
-
-void gpu_emit_process(struct source_env *env, const struct gpu_process_reading *p)
-{
-	struct observation o;
-
-	observation_init(&o, KIND_gpu_process, env->node, clock_wall_ms());
-	observation_int(&o, GPU_PROCESS_pid, p->pid);
-	observation_int(&o, GPU_PROCESS_gpu, p->gpu);
-	known(&o, GPU_PROCESS_vram, p->vram);
-	known(&o, GPU_PROCESS_queues, p->queues);
-	known(&o, GPU_PROCESS_evicted_ms, p->evicted_ms);
-	known(&o, GPU_PROCESS_cu_occupancy, p->cu_occupancy);
-	text(&o, GPU_PROCESS_name, p->name);
-	env->emit(env->context, &o);
-}
-
 /* --- health --- */
 
 static bool is_late(const struct job *job, int64_t now)
@@ -126,38 +66,47 @@ static bool is_late(const struct job *job, int64_t now)
 	return job->out && now - job->since > STUCK_MS;
 }
 
-static void words_of_files(struct gpu_source *s, struct gpu_health *h, int64_t now)
+/* What the driver does not let go of; false when there is nothing. */
+static bool words_of_stuck(struct gpu_source *s, struct gpu_health *h, int64_t now)
 {
-	size_t n = 0, late = 0;
-	double took = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < s->devices.count; i++) {
-		if (s->job[i].took_ms > took)
-			took = s->job[i].took_ms;
-		if (!is_late(&s->job[i], now) || n >= sizeof h->detail)
-			continue;
-		n += (size_t)snprintf(h->detail + n, sizeof h->detail - n,
-			late++ ? "; GPU %d: stuck for %lld s" :
-				 "GPU %d: reading sysfs is stuck for %lld s (driver wait; the GPU may be resetting)",
-			s->devices.at[i].fixed.gpu, (long long)(now - s->job[i].since) / 1000);
-	}
-	if (!late && is_late(&s->scan, now)) {
-		late++;
-		snprintf(h->detail, sizeof h->detail, "looking for changed GPUs is stuck for %lld s (driver wait)",
-			(long long)(now - s->scan.since) / 1000);
-	}
-	if (!late && is_late(&s->list, now)) {
-		late++;
-		snprintf(h->detail, sizeof h->detail, "reading the processes of KFD is stuck for %lld s (driver wait)",
-			(long long)(now - s->list.since) / 1000);
-	}
-	snprintf(h->state, sizeof h->state, "%s", late ? "late" : "ok");
-	h->latency_ms = took;
-	if (late)
+	for (size_t i = 0; i < s->devices.count && n < sizeof h->detail; i++)
+		if (is_late(&s->job[i], now))
+			n += (size_t)snprintf(h->detail + n, sizeof h->detail - n,
+				n ? "; GPU %d: stuck for %lld s" :
+				    "GPU %d: reading sysfs is stuck for %lld s (driver wait; the GPU may be resetting)",
+				s->devices.at[i].fixed.gpu, (long long)(now - s->job[i].since) / 1000);
+	if (!n && is_late(&s->scan, now))
+		n = (size_t)snprintf(h->detail, sizeof h->detail, "looking for GPUs in %s is stuck for %lld s (driver wait)",
+			s->env->options->sys_root, (long long)(now - s->scan.since) / 1000);
+	if (!n && is_late(&s->list, now))
+		n = (size_t)snprintf(h->detail, sizeof h->detail,
+			"reading the processes of KFD is stuck for %lld s (driver wait)", (long long)(now - s->list.since) / 1000);
+	if (n) {
+		snprintf(h->state, sizeof h->state, "late");
 		snprintf(h->remedy, sizeof h->remedy, "look at the kernel log (dmesg) for amdgpu: a reset that does not end");
-	else
-		snprintf(h->detail, sizeof h->detail, "%zu GPU%s by the files of the driver in %s (%s)", s->devices.count,
-			s->devices.count == 1 ? "" : "s", s->env->options->sys_root, s->devices.kfd ? "KFD and drm" : "drm");
+	}
+	return n > 0;
+}
+
+static void words_of_files(struct gpu_source *s, struct gpu_health *h)
+{
+	size_t count = s->devices.count, dumb = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		h->latency_ms = fmax(h->latency_ms, s->job[i].shown_ms);
+		dumb += s->job[i].dumb;
+	}
+	if (dumb) {
+		snprintf(h->state, sizeof h->state, "late");
+		snprintf(h->detail, sizeof h->detail, "%zu of %zu GPUs: none of the driver's files can be read", dumb, count);
+		snprintf(h->remedy, sizeof h->remedy, "a reset may be under way (see dmesg); else run as a user who may read them");
+	} else {
+		snprintf(h->state, sizeof h->state, "ok");
+		snprintf(h->detail, sizeof h->detail, "%zu GPU%s by the files of the driver in %s (%s)", count,
+			count == 1 ? "" : "s", s->env->options->sys_root, s->devices.kfd ? "KFD and drm" : "drm");
+	}
 }
 
 static void no_files(struct gpu_source *s, struct gpu_health *h)
@@ -177,13 +126,10 @@ static void say_health(struct gpu_source *s)
 	if (strcmp(s->mode, "off") == 0) {
 		snprintf(h.state, sizeof h.state, "off");
 		snprintf(h.detail, sizeof h.detail, "switched off by --gpu=off");
+	} else if (words_of_stuck(s, &h, now)) {
+		;
 	} else if (s->devices.count > 0) {
-		words_of_files(s, &h, now);
-	} else if (is_late(&s->scan, now)) {
-		snprintf(h.state, sizeof h.state, "late");
-		snprintf(h.detail, sizeof h.detail, "looking for GPUs in %s is stuck for %lld s (driver wait)",
-			s->env->options->sys_root, (long long)(now - s->scan.since) / 1000);
-		snprintf(h.remedy, sizeof h.remedy, "look at the kernel log (dmesg) for amdgpu: a reset that does not end");
+		words_of_files(s, &h);
 	} else if (s->tool) {
 		h = *gpu_tool_health(s->tool);
 	} else if (s->scanned && !s->tools) {
@@ -227,11 +173,14 @@ static void read_after(uv_work_t *work, int status)
 {
 	struct job *job = work->data;
 	struct gpu_source *s = job->s;
+	const struct gpu_reading *r = &job->device->reading;
 
 	job->out = false;
 	s->out--;
+	job->shown_ms = job->took_ms;
+	job->dumb = isnan(r->busy_pct) && isnan(r->vram_used) && isnan(r->power_w) && isnan(gpu_reading_temp(r));
 	if (status == 0 && !s->stopping)
-		gpu_emit(s->env, &job->device->reading, "sysfs");
+		gpu_emit(s->env, r, "sysfs");
 	maybe_closed(s);
 }
 
@@ -267,12 +216,11 @@ static void list_after(uv_work_t *work, int status)
 {
 	struct job *job = work->data;
 	struct gpu_source *s = job->s;
-	double pause = 2.0 * s->env->options->interval_ms;
+	double pause = 2.0 * s->env->options->interval_ms, most = fmax(pause, LIST_MS);
 
 	job->out = false;
-	if (job->took_ms * SHARE > pause)
-		pause = job->took_ms * SHARE;
-	s->list_due = job->since + (int64_t)(pause < 30000 ? pause : 30000) - 50;
+	pause = fmin(fmax(pause, job->took_ms * SHARE), most);
+	s->list_due = job->since + (int64_t)pause - 50; /* ticks are not exact */
 	for (size_t i = 0; i < s->processes.list.processes && status == 0 && !s->stopping; i++)
 		gpu_emit_process(s->env, &s->processes.list.process[i]);
 	maybe_closed(s);

@@ -29,6 +29,7 @@ struct gpu_device {
 	char *path[SLOT_COUNT];        /* NULL: there is no such file */
 	int fd[SLOT_COUNT];            /* kept open; -1 not open */
 	bool no_metrics;               /* a format we do not read */
+	bool simulated;                /* its files are not sysfs's */
 	unsigned rounds;
 };
 
@@ -82,7 +83,7 @@ struct gpu_tool *gpu_tool_start(struct source_env *env, const char *mode, const 
 const struct gpu_health *gpu_tool_health(const struct gpu_tool *tool);
 void gpu_tool_stop(struct gpu_tool *tool, void (*closed)(void *context), void *context);
 
-/* --- gpu.c --- */
+/* --- gpu_say.c --- */
 
 void gpu_emit(struct source_env *env, const struct gpu_reading *r, const char *via);
 void gpu_emit_process(struct source_env *env, const struct gpu_process_reading *p);

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "parse/gpu_files.h"
@@ -63,15 +65,20 @@ void gpu_device_close(struct gpu_device *d)
 		close_slot(d, i);
 }
 
-/* A driver that comes back makes new files, and a simulated one may rename over its old ones: look whether ours still lives. */
+/* In sysfs a file that is gone says so (ENODEV) when it is read. A simulated driver may rename over its files: there, look
+ * whether ours still lives. */
 static bool slot_is_open(struct gpu_device *d, int slot)
 {
 	struct stat st;
+	struct statfs fs;
 
-	if (d->fd[slot] >= 0 && (fstat(d->fd[slot], &st) < 0 || st.st_nlink == 0))
+	if (d->fd[slot] >= 0 && d->simulated && (fstat(d->fd[slot], &st) < 0 || st.st_nlink == 0))
 		close_slot(d, slot);
-	if (d->fd[slot] < 0)
-		d->fd[slot] = open(d->path[slot], O_RDONLY | O_CLOEXEC);
+	if (d->fd[slot] >= 0)
+		return true;
+	d->fd[slot] = open(d->path[slot], O_RDONLY | O_CLOEXEC);
+	if (d->fd[slot] >= 0)
+		d->simulated = fstatfs(d->fd[slot], &fs) < 0 || fs.f_type != SYSFS_MAGIC;
 	return d->fd[slot] >= 0;
 }
 

@@ -172,15 +172,13 @@ static void next_tool(struct gpu_tool *t)
 
 static void usage_failed(struct gpu_tool *t, const char *words)
 {
+	snprintf(t->why[t->at], sizeof t->why[0], "%s", words);
 	if (!t->proven && !t->other && tools[t->at].other[0]) {
 		t->other = true;
 		t->call[USAGE].due = 0;
-		snprintf(t->why[t->at], sizeof t->why[0], "%s", words);
 		return;
 	}
 	if (!t->proven) {
-		if (!t->other || !t->why[t->at][0])
-			snprintf(t->why[t->at], sizeof t->why[0], "%s", words);
 		next_tool(t);
 		return;
 	}
@@ -195,7 +193,8 @@ static void usage_done(struct gpu_tool *t, const struct child_result *r)
 	gpu_list_release(&t->list);
 	if (tools[t->at].parse(r->out, &t->list, &error) == 0 && t->list.gpus > 0) {
 		t->proven = true;
-		set_health(t, "ok", r->took_ms, NULL, "%zu GPU%s by %s, every %d s", t->list.gpus, t->list.gpus == 1 ? "" : "s",
+		if (!t->call[PROCESSES].stuck)
+			set_health(t, "ok", r->took_ms, NULL, "%zu GPU%s by %s, every %d s", t->list.gpus, t->list.gpus == 1 ? "" : "s",
 			t->path[t->at], (t->env->options->interval_ms > USAGE_MS ? t->env->options->interval_ms : USAGE_MS) / 1000);
 		for (size_t i = 0; i < t->list.gpus; i++)
 			gpu_emit(t->env, &t->list.gpu[i], tools[t->at].name);

@@ -182,6 +182,14 @@ static void on_tick(uv_timer_t *timer)
 		uv_run(&(b)->loop, UV_RUN_NOWAIT); \
 	} while (0)
 
+static bool all_seen(const struct bed *b, int gpus)
+{
+	for (int i = 0; i < gpus; i++)
+		if (!b->seen[i])
+			return false;
+	return true;
+}
+
 static void forget(struct bed *b)
 {
 	map_clear(&b->last);
@@ -229,7 +237,7 @@ static void eight_gpus_in_rocm_order(void **state)
 	bed_init(&b);
 	tree_mi300x(b.root);
 	bed_start(&b);
-	WAIT(&b, last(&b, "n1/gpu/7") && b.seen[0] > 2);
+	WAIT(&b, all_seen(&b, 8) && b.seen[0] > 2);
 	for (int i = 0; i < 8; i++) {
 		struct observation *o;
 
@@ -283,6 +291,26 @@ static void unreadable_is_null_and_new_files_are_found(void **state)
 	forget(&b);
 	WAIT(&b, b.seen[0] > 1);
 	has_real(last(&b, "n1/gpu/0"), GPU_busy_pct, 43);
+	bed_end(&b);
+}
+
+static void a_gpu_that_says_nothing_is_not_ok(void **state)
+{
+	static const char *const files[] = { "gpu_busy_percent", "mem_info_vram_used", "hwmon/hwmon7/power1_input",
+		"hwmon/hwmon7/temp2_input" };
+	struct bed b;
+
+	(void)state;
+	bed_init(&b);
+	tree_mi300x(b.root);
+	bed_start(&b);
+	WAIT(&b, strcmp(b.state, "ok") == 0 && b.seen[0]);
+	for (size_t i = 0; i < 4; i++)
+		tree_put(b.root, "", "class/drm/card8/device/%s", files[i]);
+	WAIT(&b, strcmp(b.state, "late") == 0);
+	says(&b, "late", "1 of 8 GPUs: none of the driver's files can be read");
+	has_real(last(&b, "n1/gpu/0"), GPU_power_w, NAN);
+	has_real(last(&b, "n1/gpu/0"), GPU_busy_pct, NAN);
 	bed_end(&b);
 }
 
@@ -367,7 +395,7 @@ static void partitions(void **state)
 		}
 	}
 	bed_start(&b);
-	WAIT(&b, last(&b, "n1/gpu/63") && last(&b, "n1/gpu/56") && last(&b, "n1/gpu/0"));
+	WAIT(&b, last(&b, "n1/gpu/63") && last(&b, "n1/gpu/56") && all_seen(&b, 8));
 	says(&b, "ok", "64 GPUs");
 	has_real(last(&b, "n1/gpu/0"), GPU_power_w, 241);
 	has_text(last(&b, "n1/gpu/0"), GPU_partition, "CPX/NPS1");
@@ -397,7 +425,7 @@ static void cards_without_kfd(void **state)
 	tree_card(b.root, 2, 2, 0x22);
 	unlink(tree_path(b.root, "class/drm/card2/device/gpu_busy_percent")); /* no GPU to watch */
 	bed_start(&b);
-	WAIT(&b, last(&b, "n1/gpu/1"));
+	WAIT(&b, all_seen(&b, 2));
 	says(&b, "ok", "2 GPUs");
 	has_text(last(&b, "n1/gpu/0"), GPU_bdf, "0000:20:00.0");
 	has_text(last(&b, "n1/gpu/1"), GPU_bdf, "0000:21:00.0");
@@ -623,6 +651,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(eight_gpus_in_rocm_order),
 		cmocka_unit_test(unreadable_is_null_and_new_files_are_found),
+		cmocka_unit_test(a_gpu_that_says_nothing_is_not_ok),
 		cmocka_unit_test(metrics_fill_what_files_lack),
 		cmocka_unit_test(a_stuck_gpu_is_silent_and_said_to_be_stuck),
 		cmocka_unit_test(partitions),
