@@ -1,2 +1,3 @@
 include $(srcdir)/data/profiles.mk
 include $(srcdir)/data/demo.mk
+include $(srcdir)/data/completions.mk
