@@ -337,7 +337,7 @@ static struct source *gpu_start(struct source_env *env)
 	s->timer.data = s;
 	uv_timer_start(&s->timer, on_timer, 0, interval);
 	if (!s->files && s->tools)
-		s->tool = gpu_tool_start(env, mode, "the tool");
+		s->tool = gpu_tool_start(env, mode, "");
 	return (struct source *)s;
 }
 

@@ -78,7 +78,7 @@ struct gpu_health {
 	double latency_ms;
 };
 
-/* mode: auto (the first that works) or the name of one. `files` are the words for what was looked at before. */
+/* mode: auto (the first that works) or the name of one. `files` are the words for what was looked at before, or "". */
 struct gpu_tool *gpu_tool_start(struct source_env *env, const char *mode, const char *files);
 const struct gpu_health *gpu_tool_health(const struct gpu_tool *tool);
 void gpu_tool_stop(struct gpu_tool *tool, void (*closed)(void *context), void *context);

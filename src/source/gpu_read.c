@@ -23,7 +23,7 @@ enum slot_kind { NUMBER, PERCENT, DPM, PARTITION, METRICS };
 static const struct slot_class {
 	const char *name;              /* below device/; NULL: below hwmon, found by label */
 	enum slot_kind kind;
-	double scale;
+	double divisor;                /* the file counts millionths of a W, thousandths of a degree */
 	size_t at;
 	bool slow;
 	bool fallback;                 /* only when the field is still unknown */
@@ -32,14 +32,14 @@ static const struct slot_class {
 	[SLOT_MEM_BUSY] = { "mem_busy_percent", PERCENT, 1, FIELD(mem_activity_pct), false, false },
 	[SLOT_VRAM_USED] = { "mem_info_vram_used", NUMBER, 1, FIELD(vram_used), false, false },
 	[SLOT_VRAM_TOTAL] = { "mem_info_vram_total", NUMBER, 1, FIELD(vram_total), true, false },
-	[SLOT_POWER_AVERAGE] = { NULL, NUMBER, 1e-6, FIELD(power_w), false, false },
-	[SLOT_POWER_INPUT] = { NULL, NUMBER, 1e-6, FIELD(power_w), false, true },
-	[SLOT_POWER_CAP] = { NULL, NUMBER, 1e-6, FIELD(power_cap_w), true, false },
-	[SLOT_TEMP_EDGE] = { NULL, NUMBER, 1e-3, FIELD(temp_edge_c), false, false },
-	[SLOT_TEMP_JUNCTION] = { NULL, NUMBER, 1e-3, FIELD(temp_junction_c), false, false },
-	[SLOT_TEMP_MEM] = { NULL, NUMBER, 1e-3, FIELD(temp_mem_c), false, false },
-	[SLOT_SCLK] = { NULL, NUMBER, 1e-6, FIELD(sclk_mhz), false, false },
-	[SLOT_MCLK] = { NULL, NUMBER, 1e-6, FIELD(mclk_mhz), false, false },
+	[SLOT_POWER_AVERAGE] = { NULL, NUMBER, 1e6, FIELD(power_w), false, false },
+	[SLOT_POWER_INPUT] = { NULL, NUMBER, 1e6, FIELD(power_w), false, true },
+	[SLOT_POWER_CAP] = { NULL, NUMBER, 1e6, FIELD(power_cap_w), true, false },
+	[SLOT_TEMP_EDGE] = { NULL, NUMBER, 1e3, FIELD(temp_edge_c), false, false },
+	[SLOT_TEMP_JUNCTION] = { NULL, NUMBER, 1e3, FIELD(temp_junction_c), false, false },
+	[SLOT_TEMP_MEM] = { NULL, NUMBER, 1e3, FIELD(temp_mem_c), false, false },
+	[SLOT_SCLK] = { NULL, NUMBER, 1e6, FIELD(sclk_mhz), false, false },
+	[SLOT_MCLK] = { NULL, NUMBER, 1e6, FIELD(mclk_mhz), false, false },
 	[SLOT_DPM_SCLK] = { "pp_dpm_sclk", DPM, 1, FIELD(sclk_mhz), false, true },
 	[SLOT_DPM_MCLK] = { "pp_dpm_mclk", DPM, 1, FIELD(mclk_mhz), false, true },
 	[SLOT_COMPUTE_PARTITION] = { "current_compute_partition", PARTITION, 1, FIELD(compute_partition), true, false },
@@ -103,7 +103,7 @@ static void read_number(struct gpu_device *d, int slot, struct gpu_reading *r)
 	if (slots[slot].fallback && !isnan(*field))
 		return;
 	content = slot_content(d, slot, block, slots[slot].kind == DPM ? sizeof block : 64);
-	value = slots[slot].kind == DPM ? gpu_file_dpm_mhz(content) : gpu_file_number(content) * slots[slot].scale;
+	value = slots[slot].kind == DPM ? gpu_file_dpm_mhz(content) : gpu_file_number(content) / slots[slot].divisor;
 	*field = slots[slot].kind == PERCENT ? gpu_percent(value) : value;
 }
 

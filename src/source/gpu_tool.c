@@ -128,7 +128,7 @@ static const char *remedy_for(const char *words, const char *tool)
 static void nothing_found(struct gpu_tool *t)
 {
 	char text[sizeof t->health.detail] = "";
-	const char *remedy = "run on the node that has the GPUs, give --gpu=rocm-smi with its path, or leave it out: --gpu=off";
+	const char *remedy = "run on the node that has the GPUs, install rocm-smi (or say where: --rocm-smi), or leave it out: --gpu=off";
 	size_t n = 0;
 
 	for (int i = 0; i < TOOLS; i++) {
@@ -141,7 +141,7 @@ static void nothing_found(struct gpu_tool *t)
 		if (t->path[i] && t->why[i][0] && strstr(t->why[i], "river"))
 			remedy = remedy_for(t->why[i], tools[i].name);
 	}
-	set_health(t, "failed", -1, remedy, "no GPU found: looked for %s%s", t->files, text);
+	set_health(t, "failed", -1, remedy, "no GPU found%s%s%s", *t->files ? ": looked for " : "", t->files, text);
 }
 
 /* --- results --- */

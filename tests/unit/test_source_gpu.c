@@ -625,7 +625,7 @@ static void nothing_there(void **state)
 	} rows[] = {
 		{ "auto", "failed", "no GPU found: looked for class/kfd and class/drm in " },
 		{ "sysfs", "failed", "no GPU found" },
-		{ "rocm-smi", "failed", "rocm-smi: not installed" },
+		{ "rocm-smi", "failed", "no GPU found; rocm-smi: not installed" },
 		{ "amd-smi", "failed", "amd-smi: not installed" },
 		{ "off", "off", "--gpu=off" },
 	};
