@@ -54,6 +54,8 @@ void queue_move(struct queue *q, struct queue *to, size_t n)
 {
 	if (n > q->count)
 		n = q->count;
+	if (!n)
+		return;
 	for (size_t i = 0; i < n; i++) {
 		q->bytes -= size_of(q->record[i]);
 		queue_add(to, q->record[i]);

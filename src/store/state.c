@@ -443,11 +443,14 @@ static int gather_samples(struct reader *r, int64_t t, int64_t window, struct er
 	return 0;
 }
 
-static int gather_histories(struct reader *r, int64_t t, int64_t window, struct error *error)
+/* The clock of a model is its newest row. */
+static int gather_histories(struct reader *r, int64_t newest, int64_t window, struct error *error)
 {
-	if (r->busy && t - HISTORY_MS < window - 1 && gather_busy(r, t - HISTORY_MS, window - 1, error) < 0)
+	int64_t from = newest - HISTORY_MS;
+
+	if (r->busy && from < window - 1 && gather_busy(r, from, window - 1, error) < 0)
 		return -1;
-	return rows_between(r, KIND_progress, t - HISTORY_MS, t, error);
+	return rows_between(r, KIND_progress, from, newest, error);
 }
 
 static int gather_state(struct reader *r, int64_t t, struct error *error)
@@ -456,9 +459,10 @@ static int gather_state(struct reader *r, int64_t t, struct error *error)
 
 	if (!reader_ask(r->newest, t, &newest))
 		return sqlite3_errcode(r->db) == SQLITE_OK ? 0 : reader_failed(r, error);
-	window = subjects_window(newest < -TIME_MAX ? -TIME_MAX : newest);
+	newest = newest < -TIME_MAX ? -TIME_MAX : newest;
+	window = subjects_window(newest);
 	/* Histories first: within one t their thin rows come before the whole ones. */
-	if (gather_histories(r, t, window, error) < 0 || gather_samples(r, t, window, error) < 0)
+	if (gather_histories(r, newest, window, error) < 0 || gather_samples(r, t, window, error) < 0)
 		return -1;
 	for (int k = 0; k < KIND_COUNT; k++) {
 		sqlite3_stmt *last = r->kind[k].last;

@@ -18,7 +18,7 @@
 #define RETRY_MS 5000
 #define CLOSE_MS 5000           /* a file system that hangs does not keep the program */
 #define SIZE_CAP ((int64_t)1 << 30)
-#define CHECK_MS 10000
+#define CHECK_MS 1000
 #define WORD_MS 60000           /* size and rows in the status are told this often */
 #define WAL_MAX ((int64_t)64 << 20)
 
@@ -41,7 +41,8 @@ struct writer {
 	struct queue queue;
 	size_t held, held_bytes;       /* in the batch */
 	struct map new_meta;
-	bool urgent, ending, ended, stuck;
+	bool urgent, asked, ending, ended;
+	bool stuck;                    /* the last attempt failed */
 	struct writer_status status;
 };
 
@@ -133,7 +134,8 @@ static bool take(struct writer *w, bool *ending)
 		uv_cond_timedwait(&w->wake, &w->lock, (uint64_t)BATCH_MS * 1000000);
 	w->urgent = false;
 	*ending = w->ending;
-	if (!w->failed || *ending || clock_mono_ms() >= w->retry) {
+	if (!w->failed || *ending || w->asked || clock_mono_ms() >= w->retry) {
+		w->asked = false;
 		queue_move(&w->queue, &w->batch, *ending ? w->queue.count : BATCH_MAX);
 		w->held = w->batch.count;
 		w->held_bytes = w->batch.bytes;
@@ -205,7 +207,7 @@ static void check(struct writer *w)
 {
 	int64_t mono = clock_mono_ms();
 
-	if (w->checked && mono - w->checked < (w->degraded ? RETRY_MS : CHECK_MS))
+	if (w->checked && mono - w->checked < CHECK_MS)
 		return;
 	w->checked = mono;
 	if (!place_is_there(&w->file.place)) {
@@ -281,7 +283,7 @@ void writer_meta(struct writer *w, const char *key, const char *value)
 void writer_flush(struct writer *w)
 {
 	uv_mutex_lock(&w->lock);
-	w->urgent = true;
+	w->urgent = w->asked = true;
 	uv_cond_signal(&w->wake);
 	uv_mutex_unlock(&w->lock);
 }

@@ -36,7 +36,7 @@ int writer_open(struct writer **out, const struct writer_options *options, struc
 void writer_add(struct writer *writer, const struct observation *o);
 /* A fact about the session as a whole, for table meta. Committed with the next batch. */
 void writer_meta(struct writer *writer, const char *key, const char *value);
-/* Ask the thread to commit what is queued now, without waiting. */
+/* Ask the thread to commit what is queued now, also when it failed a moment ago; without waiting. */
 void writer_flush(struct writer *writer);
 /* Wait until at most `left` observations are not committed, or writing fails. For importers: never on the loop. */
 void writer_wait(struct writer *writer, uint64_t left);

@@ -120,8 +120,8 @@ static void null_subjects_come_back_as_null(void **state)
 }
 
 static const char *const threads_text[] = {
-	"[{\"tid\":41,\"name\":\"MainThread\",\"state\":\"active\",\"gil\":true,\"frames\":[\"f (a.py:1)\",\"g (a.py:2)\"]},"
-		"{\"tid\":42,\"name\":\"T\",\"state\":\"idle\",\"gil\":false,\"frames\":[\"g (a.py:2)\",\"f (a.py:1)\",\"g (a.py:2)\"]}]",
+	("[{\"tid\":41,\"name\":\"MainThread\",\"state\":\"active\",\"gil\":true,\"frames\":[\"f (a.py:1)\",\"g (a.py:2)\"]},"
+	"{\"tid\":42,\"name\":\"T\",\"state\":\"idle\",\"gil\":false,\"frames\":[\"g (a.py:2)\",\"f (a.py:1)\",\"g (a.py:2)\"]}]"),
 	"[{\"frames\":[]}]",
 	"[{\"tid\":-9223372036854775808,\"frames\":[\"\"]}]",
 	"[{\"name\":\"\xc3\xa4 \\\"x\\\" \\\\ \\u0001\\n\\t\",\"frames\":[\"\\u001b[0m (\xe2\x82\xac.py:3)\"]}]",
