@@ -1,6 +1,7 @@
 # make bench: figures against their bars; not part of make check. BENCH_FLAGS: --quick, --only=idle,...
 EXTRA_PROGRAMS =
 include $(srcdir)/tests/bench/store.mk
+include $(srcdir)/tests/bench/log.mk
 EXTRA_DIST += tests/bench/run.py tests/bench/terminal.py
 CLEANFILES += $(EXTRA_PROGRAMS)
 
