@@ -66,8 +66,8 @@ static void import_line(void *context, struct span line)
 		o.t = import->last_t; /* lines of several agents may stand out of order by a little */
 	import->last_t = o.t;
 	writer_add(import->writer, &o);
-	if (import->lines % 50000 == 0)
-		writer_flush(import->writer);
+	if (import->lines % 5000 == 0)
+		writer_wait(import->writer, 20000); /* or the bounded queue would drop rows */
 }
 
 static int import_lines(int fd, const char *path, char **temporary, struct error *error)
