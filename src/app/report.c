@@ -65,8 +65,7 @@ void report_text(const struct core *core, int64_t now, struct buf *out)
 	for (int k = 0; k < core->ranks->classes; k++) {
 		const struct stack_class *c = &core->ranks->class[k];
 
-		/* A server at work differs from rank to rank at any moment: odd means something only when it stands still. */
-		buf_printf(out, "  %-14s ", c->odd && (v->state == STATE_SUSPECT || v->state == STATE_HUNG) ? "odd rank" : "ranks");
+		buf_printf(out, "  %-14s ", c->odd ? "odd rank" : "ranks");
 		scrubbed(out, c->ranges);
 		buf_text(out, "  ");
 		scrubbed(out, c->where);
