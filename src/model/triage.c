@@ -542,6 +542,9 @@ void triage(struct verdict *out, const struct model *m, struct ranks *ranks, con
 		break;
 	}
 	keep_since(out, m, now);
+	/* A server at work differs from rank to rank at any moment: odd means something only when it stands still. */
+	for (int i = 0; i < ranks->classes && out->state != STATE_SUSPECT && out->state != STATE_HUNG; i++)
+		ranks->class[i].odd = false;
 }
 
 bool triage_wants_stacks(const struct verdict *v, const struct ranks *ranks, int64_t now)

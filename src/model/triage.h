@@ -40,7 +40,7 @@ struct triage_options {
 
 const char *state_word(enum state state);              /* HEALTHY ... */
 const char *verdict_word(const struct verdict *v);     /* "silent livelock" ...; NULL for unknown */
-/* ranks is scratch space owned by the caller, filled here. */
+/* ranks is scratch space owned by the caller, filled here; its odd classes are marked only when the verdict is SUSPECT or HUNG. */
 void triage(struct verdict *out, const struct model *m, struct ranks *ranks, const struct triage_options *options, int64_t now);
 /* The verdict as an observation (text points into `arena`). */
 void verdict_observation(const struct verdict *v, struct observation *o, const char *node, int64_t t, struct buf *arena);
