@@ -1,6 +1,8 @@
 /* cmd_run.c - `hangtop [run]` and `hangtop record`. */
 #include "config.h"
 
+#include <string.h>
+
 #include "app/commands.h"
 #include "app/screen.h"
 
@@ -23,7 +25,8 @@ int cmd_record(const struct app_options *options)
 {
 	struct session_options session = { 0 };
 
-	session.tell = !options->quiet;
+	/* Standard output is for one thing: JSON lines when they were asked for there. */
+	session.tell = !options->quiet && !(options->jsonl && strcmp(options->jsonl, "-") == 0);
 	session.timeout_ms = (int64_t)(options->duration_s * 1000);
 	return session_run(options, &session);
 }
