@@ -64,6 +64,8 @@ static void import_line(void *context, struct span line)
 	}
 	if (o.t < import->last_t)
 		o.t = import->last_t; /* lines of several agents may stand out of order by a little */
+	if (!import->last_t)
+		writer_meta(import->writer, "node", o.node);
 	import->last_t = o.t;
 	writer_add(import->writer, &o);
 	if (import->lines % 5000 == 0)
