@@ -21,24 +21,36 @@ static json_t *load(struct span body, json_error_t *why)
 	return json_loadb(body.at, body.len, JSON_ALLOW_NUL, why);
 }
 
+/* Harmless text, at most max bytes. */
+static char *plain_text(json_t *text, size_t max)
+{
+	struct buf out;
+	char *copy;
+
+	buf_init(&out, max);
+	text_scrub(&out, span_sub(span_make(json_string_value(text), json_string_length(text)), 0, max));
+	copy = mem_text(buf_string(&out));
+	buf_release(&out);
+	return copy;
+}
+
 static void add_model(struct models *m, json_t *entry)
 {
 	json_t *id = json_object_get(entry, "id"), *owner = json_object_get(entry, "owned_by");
-	size_t len = json_string_length(id);
 
 	if (!json_is_string(id))
 		return;
 	m->total++;
 	if (!m->owned_by[0] && json_is_string(owner)) {
-		size_t n = json_string_length(owner);
+		char *text = plain_text(owner, sizeof m->owned_by - 1);
 
-		n = n < sizeof m->owned_by ? n : sizeof m->owned_by - 1;
-		memcpy(m->owned_by, json_string_value(owner), n);
+		memcpy(m->owned_by, text, strlen(text) + 1);
+		free(text);
 	}
 	if (m->count == MODELS_MAX)
 		return;
 	m->id = mem_array(m->id, (size_t)m->count + 1, sizeof m->id[0]);
-	m->id[m->count++] = mem_text_n(json_string_value(id), len < MODELS_ID_MAX ? len : MODELS_ID_MAX);
+	m->id[m->count++] = plain_text(id, MODELS_ID_MAX);
 }
 
 int models_parse(struct span body, struct models *out, struct error *error)

@@ -17,10 +17,10 @@
 #define MODELS_ID_MAX 512       /* bytes of one id that are kept */
 
 struct models {
-	char **id;              /* NUL-terminated, UTF-8 */
+	char **id;              /* scrubbed */
 	int count;              /* kept */
 	int total;              /* in the body */
-	char owned_by[64];      /* of the first entry that has it; "" unknown */
+	char owned_by[64];      /* of the first entry that has it, scrubbed; "" unknown */
 };
 
 /* -1 when the body is no list of models. Release in both cases. */

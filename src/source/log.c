@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "source/follow.h"
 #include "source/log_rows.h"
 #include "source/source.h"
@@ -131,20 +132,21 @@ static bool find(struct source *s, char *path, size_t size)
 	return false;
 }
 
-/* A link in /proc is shown as what it leads to. */
+/* A link in /proc is shown as what it leads to; names of files are foreign text. */
 static void show_as(struct source *s, const char *path)
 {
 	static const char gone[] = " (deleted)";
-	ssize_t n = s->env->options->log ? -1 : readlink(path, s->file, sizeof s->file - 1);
-	size_t tail = sizeof gone - 1;
+	char target[PATH_MAX];
+	ssize_t n = s->env->options->log ? -1 : readlink(path, target, sizeof target - 1);
+	struct span name = n > 0 ? span_make(target, (size_t)n) : span_of(path);
+	struct buf plain;
 
-	if (n <= 0) {
-		snprintf(s->file, sizeof s->file, "%s", path);
-		return;
-	}
-	s->file[n] = 0;
-	if ((size_t)n > tail && strcmp(s->file + n - tail, gone) == 0)
-		s->file[(size_t)n - tail] = 0;
+	if (n > 0 && span_ends(name, gone))
+		name.len -= sizeof gone - 1;
+	buf_init(&plain, sizeof s->file - 1);
+	text_scrub(&plain, name);
+	snprintf(s->file, sizeof s->file, "%s", buf_string(&plain));
+	buf_release(&plain);
 }
 
 static void look_back(struct source *s)
@@ -174,7 +176,7 @@ static int64_t first_offset(struct source *s, const char *path)
 	return -1;
 }
 
-static void begin(struct source *s, const char *path)
+static bool begin(struct source *s, const char *path)
 {
 	struct error error;
 	int64_t offset = first_offset(s, path);
@@ -186,10 +188,10 @@ static void begin(struct source *s, const char *path)
 	case FOLLOW_ABSENT:
 		s->blind = s->env->options->log != NULL;
 		trouble(s, false, "no such file yet: ", path);
-		return;
+		return false;
 	case FOLLOW_FAILED:
 		trouble(s, true, "", error.text);
-		return;
+		return false;
 	}
 	s->begun = true;
 	s->trouble[0] = 0;
@@ -198,10 +200,11 @@ static void begin(struct source *s, const char *path)
 	debug_log("log", "%s from %lld of %lld", s->file, (long long)s->follow.offset, (long long)s->follow.size);
 	if (s->follow.offset > 0)
 		look_back(s);
+	return true;
 }
 
-/* Open what is to be followed now, unless it is open already. */
-static void seek_file(struct source *s)
+/* Open what is to be followed now, unless it is open already. True when something was opened. */
+static bool seek_file(struct source *s)
 {
 	char path[PATH_MAX];
 	struct stat st;
@@ -210,7 +213,7 @@ static void seek_file(struct source *s)
 	if (!find(s, path, sizeof path)) {
 		if (s->follow.fd < 0)
 			trouble(s, false, "no log found: ", s->env->target->api_pid ? "the server's output goes to no file" : "the server is not known yet");
-		return;
+		return false;
 	}
 	if (s->follow.fd >= 0 && is_regular(path, &st) && st.st_ino == s->follow.ino && st.st_dev == s->follow.dev) {
 		/* The same file of a new process: from now on this is its name. */
@@ -218,11 +221,11 @@ static void seek_file(struct source *s)
 			free(s->follow.path);
 			s->follow.path = mem_text(path);
 		}
-		return;
+		return false;
 	}
 	if (s->follow.fd >= 0 && strcmp(path, s->follow.path) == 0)
-		return; /* rotated: follow_turn() sees to it */
-	begin(s, path);
+		return false; /* rotated: follow_turn() sees to it */
+	return begin(s, path);
 }
 
 /* --- the engine --- */
@@ -252,22 +255,26 @@ static void use_profile(struct source *s, const struct profile *profile)
 	s->profile = profile;
 }
 
-static void check_profile(struct source *s)
+/* True when the engine has become known, or is another one. */
+static bool check_profile(struct source *s)
 {
 	const struct profile *profile = wanted_profile(s);
-	bool first = !s->profile;
 
 	if (!profile || profile == s->profile)
-		return;
+		return false;
 	use_profile(s, profile);
+	return true;
+}
+
+/* What was read without knowing the engine is read again. */
+static void understand_anew(struct source *s, bool first)
+{
 	if (s->follow.fd < 0)
 		return;
-	/* What was read without knowing the engine is read again. */
-	if (first && s->env->options->log_from_start) {
+	if (first && s->env->options->log_from_start)
 		follow_rewind(&s->follow);
-	} else {
+	else
 		look_back(s);
-	}
 }
 
 /* --- turns --- */
@@ -328,10 +335,11 @@ static void on_poll(uv_timer_t *timer)
 static void on_target(void *context)
 {
 	struct source *s = context;
+	bool first = !s->profile, changed = check_profile(s);
+	bool opened = !s->env->options->log && seek_file(s);
 
-	check_profile(s);
-	if (!s->env->options->log)
-		seek_file(s);
+	if (changed && !opened)
+		understand_anew(s, first);
 	tell_health(s, clock_mono_ms());
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "parse/metrics.h"
 #include "parse/models.h"
 #include "source/server_http.h"
@@ -115,13 +116,15 @@ static void emit_server(struct source *s, const struct http_answer *a)
 
 	buf_init(&ids, 1 << 20);
 	buf_init(&words, 400);
-	buf_text(&words, a->error);
+	text_scrub(&words, span_of(a->error));
 	if (!class) {
 		class = models_status_class(a->status, a->body);
 		if (strcmp(class, "ok") != 0) {
 			models_error_words(a->body, &words);
-			if (strcmp(class, "redirect") == 0 && a->redirect)
-				buf_printf(&words, "%sto %.200s", words.len ? " " : "", a->redirect);
+			if (strcmp(class, "redirect") == 0 && a->redirect) {
+				buf_text(&words, words.len ? " to " : "to ");
+				text_scrub(&words, span_of(a->redirect));
+			}
 		} else if (models_parse(a->body, &models, &error) < 0) {
 			class = "bad-body";
 			buf_text(&words, error.text);

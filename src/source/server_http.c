@@ -34,7 +34,7 @@ struct server_http {
 	int handles;            /* open on the loop */
 	bool closing;
 	bool busy;
-	char url[1200];
+	char url[1200], shown[1200];    /* shown: without name and password */
 	struct buf body;
 	bool too_large;
 	char words[CURL_ERROR_SIZE];
@@ -142,7 +142,7 @@ static void answer(struct server_http *h, const struct http_answer *a)
 
 static void on_done(struct server_http *h, CURLcode code)
 {
-	struct http_answer a = { .url = h->url, .error = "" };
+	struct http_answer a = { .url = h->shown, .error = "" };
 	char *redirect = NULL;
 	long status = 0, os_error = 0;
 
@@ -308,6 +308,19 @@ static bool check_url(const char *url, bool *loopback)
 	return good;
 }
 
+/* "http://name:password@host/x" without what is before the '@'. */
+static void show_url(struct server_http *h)
+{
+	struct span rest = span_of(h->url), authority;
+	long start = span_find(rest, "://"), at;
+
+	authority = span_sub(rest, start < 0 ? 0 : (size_t)start + 3, rest.len);
+	rest = authority;
+	span_cut(&rest, '/', &authority);
+	at = span_find_last(authority, '@');
+	snprintf(h->shown, sizeof h->shown, "%.*s%s", (int)(authority.at - h->url), h->url, authority.at + at + 1);
+}
+
 void server_http_get(struct server_http *h, const char *base, const char *path,
 	void (*answered)(void *, const struct http_answer *), void *context)
 {
@@ -321,8 +334,9 @@ void server_http_get(struct server_http *h, const char *base, const char *path,
 	buf_clear(&h->body);
 	h->body.cut = false;
 	snprintf(h->url, sizeof h->url, "%.1000s%.190s", base, path);
+	show_url(h);
 	if (!check_url(h->url, &loopback)) {
-		answer(h, &(struct http_answer){ .url = h->url, .class = "dns", .error = "this is no URL of HTTP",
+		answer(h, &(struct http_answer){ .url = h->shown, .class = "dns", .error = "this is no URL of HTTP",
 			.connect_ms = NAN, .first_byte_ms = NAN, .total_ms = NAN });
 		return;
 	}

@@ -30,6 +30,7 @@ static void test_lists(void **state)
 			"[\"base\",\"lora-\xc3\xa9\xf0\x9f\x9a\x80\"]", "vllm" },
 		{ "{\"data\":[],\"models\":[1,2]}", "[]", "" },
 		{ " {\"data\":[1,null,{\"id\":7},{\"name\":\"x\"},{\"id\":\"y\",\"owned_by\":3}]}\n", "[\"y\"]", "" },
+		{ "{\"data\":[{\"id\":\"a\\u001b[2Jb\\u0000c\",\"owned_by\":\"\\u0007\"}]}", "[\"a^[[2Jb^@c\"]", "^G" },
 		{ "{\"data\":[{\"id\":\"a\",\"id\":\"b\"}]}", "[\"b\"]", "" },
 	};
 

@@ -294,6 +294,14 @@ static void test_not_a_file(void **state)
 	assert_string_equal(bed_text(&b, KIND_source, SOURCE_state), "failed");
 	assert_non_null(strstr(bed_text(&b, KIND_source, SOURCE_detail), "not a regular file"));
 	end(&b);
+
+	/* a pipe whose writer waits for a reader is left alone: with a reader that goes again it would end */
+	assert_int_equal(mkfifo(path, 0600), 0);
+	begin(&b);
+	bed_start(&b);
+	assert_true(BED_UNTIL(&b, bed_count(&b, KIND_source) > 0));
+	assert_string_equal(bed_text(&b, KIND_source, SOURCE_state), "failed");
+	end(&b);
 }
 
 static void test_progress_bars(void **state)

@@ -230,6 +230,41 @@ static void test_no_proxy_for_this_node(void **state)
 	free(answer);
 }
 
+static bool told_anywhere(const struct bed *b, const char *secret)
+{
+	bool found = false;
+	struct buf line;
+
+	buf_init(&line, 0);
+	for (int i = 0; i < b->records && !found; i++) {
+		buf_clear(&line);
+		observation_encode(&b->record[i]->o, &line);
+		found = strstr(buf_string(&line), secret) != NULL;
+	}
+	buf_release(&line);
+	return found;
+}
+
+static void test_password_in_the_url(void **state)
+{
+	char *answer = with_length(LIST), url[100];
+	struct place p;
+
+	(void)state;
+	begin(&p);
+	p.stub.answer = answer;
+	snprintf(url, sizeof url, "http://me:sesame@127.0.0.1:%d/", p.stub.port);
+	p.bed.options.url = url;
+	bed_start(&p.bed);
+	assert_true(observation_text_is(answered(&p, 0), SERVER_class, "ok"));
+	assert_non_null(strstr(p.stub.asked, "Authorization: Basic "));
+	snprintf(url, sizeof url, "http://127.0.0.1:%d/v1/models", p.stub.port);
+	assert_string_equal(bed_text(&p.bed, KIND_server, SERVER_url), url);
+	assert_false(told_anywhere(&p.bed, "sesame"));
+	end(&p);
+	free(answer);
+}
+
 static void test_bad_url(void **state)
 {
 	static const char *const url[] = { "ftp://127.0.0.1", "http://", "http://127.0.0.1:99999", "nonsense with blanks" };
@@ -273,21 +308,6 @@ static void test_found(void **state)
 	assert_string_equal(bed_text(&p.bed, KIND_source, SOURCE_state), "off");
 	end(&p);
 	free(answer);
-}
-
-static bool told_anywhere(const struct bed *b, const char *secret)
-{
-	bool found = false;
-	struct buf line;
-
-	buf_init(&line, 0);
-	for (int i = 0; i < b->records && !found; i++) {
-		buf_clear(&line);
-		observation_encode(&b->record[i]->o, &line);
-		found = strstr(buf_string(&line), secret) != NULL;
-	}
-	buf_release(&line);
-	return found;
 }
 
 static void test_api_key(void **state)
@@ -407,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_stop_in_flight),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_proxy_for_this_node),
+		cmocka_unit_test(test_password_in_the_url),
 		cmocka_unit_test(test_bad_url),
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_api_key),
