@@ -7,21 +7,24 @@
 
 #include "store/schema.h"
 
-#define SLICE_MS 300000         /* of rows looked at in one step */
-#define YOUNG_MS 600000         /* the newest rows are not looked at: a verdict may still come */
-#define LOGS_KEPT 500           /* the events a model holds, MODEL_EVENTS_MAX */
+#define SLICE_MS 300000 /* of rows looked at in one step */
+#define YOUNG_MS 600000 /* the newest rows are not looked at: a verdict may still come */
+#define LOGS_KEPT 500 /* the events a model holds, MODEL_EVENTS_MAX */
 
 /* Rows of these kinds may go. */
-static const struct { enum kind kind; const char *only; } goes[] = {
-	{ KIND_gpu, "" },
-	{ KIND_gpu_process, "" },
-	{ KIND_process_sample, "" },
-	{ KIND_server, "" },
-	{ KIND_source, "" },
-	{ KIND_progress, "" },
-	{ KIND_requests, "" },
-	{ KIND_stack, "" },
-	{ KIND_log, " AND k.class IN('progress','request','loading','warning')" },
+static const struct {
+	enum kind kind;
+	const char *only;
+} goes[] = {
+	{KIND_gpu, ""},
+	{KIND_gpu_process, ""},
+	{KIND_process_sample, ""},
+	{KIND_server, ""},
+	{KIND_source, ""},
+	{KIND_progress, ""},
+	{KIND_requests, ""},
+	{KIND_stack, ""},
+	{KIND_log, " AND k.class IN('progress','request','loading','warning')"},
 };
 
 static int64_t ask(sqlite3_stmt *s)
@@ -62,7 +65,8 @@ static void same_subject(enum kind kind, struct buf *sql)
 {
 	buf_text(sql, "n.node=k.node");
 	for (int i = 0; i < kind_table[kind].subjects; i++)
-		buf_printf(sql, " AND n.\"%s\"=k.\"%s\"", kind_table[kind].field[i].name, kind_table[kind].field[i].name);
+		buf_printf(
+			sql, " AND n.\"%s\"=k.\"%s\"", kind_table[kind].field[i].name, kind_table[kind].field[i].name);
 }
 
 /* " FROM kind k WHERE ...": the rows of a slice that may go. */
@@ -73,9 +77,10 @@ static void going_rows(enum kind kind, const char *only, int64_t from, int64_t t
 	/* What stayed as the newest of its subject in the slice before may be so no longer. */
 	if (info->storage == STORAGE_STATE && from > INT64_MIN + SLICE_MS)
 		from -= SLICE_MS;
-	buf_printf(sql, " FROM \"%s\" AS k WHERE k.t>=%lld AND k.t<%lld%s"
-		" AND NOT EXISTS(SELECT 1 FROM verdict v WHERE v.t BETWEEN k.t-%d AND k.t+%d)", info->name, (long long)from,
-		(long long)to, only, EVICT_AFTER_MS, EVICT_BEFORE_MS);
+	buf_printf(sql,
+		" FROM \"%s\" AS k WHERE k.t>=%lld AND k.t<%lld%s"
+		" AND NOT EXISTS(SELECT 1 FROM verdict v WHERE v.t BETWEEN k.t-%d AND k.t+%d)",
+		info->name, (long long)from, (long long)to, only, EVICT_AFTER_MS, EVICT_BEFORE_MS);
 	if (info->storage == STORAGE_STATE) {
 		buf_printf(sql, " AND EXISTS(SELECT 1 FROM \"%s\" n WHERE ", info->name);
 		same_subject(kind, sql);
@@ -85,14 +90,18 @@ static void going_rows(enum kind kind, const char *only, int64_t from, int64_t t
 		/* A model holds the last two with frames. */
 		buf_text(sql, " AND (k.same_count IS NULL OR EXISTS(SELECT 1 FROM stack n WHERE ");
 		same_subject(kind, sql);
-		buf_printf(sql, " AND n.t>k.t AND n.t<%lld AND n.same_count IS NOT NULL LIMIT 1 OFFSET 1))", (long long)to);
+		buf_printf(sql, " AND n.t>k.t AND n.t<%lld AND n.same_count IS NOT NULL LIMIT 1 OFFSET 1))",
+			(long long)to);
 	} else if (info->storage == STORAGE_SAMPLE) {
-		buf_printf(sql, " AND NOT EXISTS(SELECT 1 FROM silent n WHERE n.kind='%s' AND n.node=k.node", info->name);
+		buf_printf(
+			sql, " AND NOT EXISTS(SELECT 1 FROM silent n WHERE n.kind='%s' AND n.node=k.node", info->name);
 		for (int i = 0; i < info->subjects; i++)
 			buf_printf(sql, " AND n.%c=k.\"%s\"", 'a' + i, info->field[i].name);
 		buf_text(sql, " AND n.t=k.t)");
 	} else if (kind == KIND_log) {
-		buf_printf(sql, " AND k.id<coalesce((SELECT id FROM log WHERE t<%lld ORDER BY t DESC,id DESC LIMIT 1 OFFSET %d),0)",
+		buf_printf(sql,
+			" AND k.id<coalesce((SELECT id FROM log WHERE t<%lld ORDER BY t DESC,id DESC LIMIT 1 OFFSET "
+			"%d),0)",
 			(long long)to, LOGS_KEPT - 1);
 	}
 }
@@ -100,9 +109,12 @@ static void going_rows(enum kind kind, const char *only, int64_t from, int64_t t
 /* Notes of silence that a later one has made useless; before the rows, which stay as long as a note points to them. */
 static void old_notes(int64_t to, struct buf *sql)
 {
-	buf_printf(sql, "DELETE FROM silent AS k WHERE k.t<%lld AND EXISTS(SELECT 1 FROM silent n WHERE n.kind=k.kind AND"
-		" n.node=k.node AND n.a=k.a AND n.b=k.b AND n.t>k.t AND n.t<%lld) AND NOT EXISTS(SELECT 1 FROM verdict v WHERE"
-		" v.t BETWEEN k.t-%d AND k.t+%d);", (long long)to, (long long)to, EVICT_AFTER_MS, EVICT_BEFORE_MS);
+	buf_printf(sql,
+		"DELETE FROM silent AS k WHERE k.t<%lld AND EXISTS(SELECT 1 FROM silent n WHERE n.kind=k.kind AND"
+		" n.node=k.node AND n.a=k.a AND n.b=k.b AND n.t>k.t AND n.t<%lld) AND NOT EXISTS(SELECT 1 FROM verdict "
+		"v WHERE"
+		" v.t BETWEEN k.t-%d AND k.t+%d);",
+		(long long)to, (long long)to, EVICT_AFTER_MS, EVICT_BEFORE_MS);
 }
 
 static int delete_slice(struct evict *e, int64_t from, int64_t to)

@@ -17,10 +17,10 @@
 struct evict {
 	sqlite3 *db;
 	sqlite3_stmt *pages, *unused;
-	int64_t cap, page_size;        /* bytes */
-	int64_t from;                  /* everything older has been looked at */
-	bool going;                    /* between the cap and nine tenths of it */
-	bool stuck;                    /* nothing more may go */
+	int64_t cap, page_size; /* bytes */
+	int64_t from; /* everything older has been looked at */
+	bool going; /* between the cap and nine tenths of it */
+	bool stuck; /* nothing more may go */
 };
 
 int evict_open(struct evict *e, sqlite3 *db, int64_t cap);

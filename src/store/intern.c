@@ -26,7 +26,8 @@ int intern_open(struct intern *in, sqlite3 *db)
 		prepare(db, "SELECT id FROM frame WHERE text=?", &in->find_frame) < 0 ||
 		prepare(db, "INSERT OR IGNORE INTO frame_list(frames) VALUES(?)", &in->add_list) < 0 ||
 		prepare(db, "SELECT id FROM frame_list WHERE frames=?", &in->find_list) < 0 ||
-		prepare(db, "INSERT INTO stack_thread(stack,n,tid,name,state,gil,frames) VALUES(?,?,?,?,?,?,?)", &in->add_thread) < 0)
+		prepare(db, "INSERT INTO stack_thread(stack,n,tid,name,state,gil,frames) VALUES(?,?,?,?,?,?,?)",
+			&in->add_thread) < 0)
 		return -1;
 	return 0;
 }
@@ -82,9 +83,9 @@ static bool thread_fits(json_t *thread)
 	if (!json_is_object(thread) || !json_is_array(frames) || (tid && !json_is_integer(tid)) ||
 		(name && !json_is_string(name)) || (state && !json_is_string(state)) || (gil && !json_is_boolean(gil)))
 		return false;
-	json_array_foreach(frames, i, frame)
-		if (!json_is_string(frame) || strlen(json_string_value(frame)) != json_string_length(frame))
-			return false;
+	json_array_foreach(
+		frames, i, frame) if (!json_is_string(frame) ||
+				      strlen(json_string_value(frame)) != json_string_length(frame)) return false;
 	return true;
 }
 
@@ -99,7 +100,8 @@ json_t *intern_parse(struct span threads)
 	buf_init(&again, 0);
 	jw_start(&w, &again);
 	jw_array(&w, NULL);
-	json_array_foreach(root, i, thread) {
+	json_array_foreach(root, i, thread)
+	{
 		fits = fits && thread_fits(thread);
 		if (fits)
 			put_thread(&w, thread, json_object_get(thread, "frames"));
@@ -115,7 +117,8 @@ json_t *intern_parse(struct span threads)
 
 /* --- writing --- */
 
-static int64_t find_or_add(struct intern *in, struct map *cache, sqlite3_stmt *add, sqlite3_stmt *find, const char *text, size_t len)
+static int64_t find_or_add(
+	struct intern *in, struct map *cache, sqlite3_stmt *add, sqlite3_stmt *find, const char *text, size_t len)
 {
 	int64_t id = (int64_t)(intptr_t)map_get(cache, text);
 
@@ -150,8 +153,10 @@ static int64_t frames_id(struct intern *in, json_t *frames)
 
 	buf_init(&list, 0);
 	buf_char(&list, '[');
-	json_array_foreach(frames, i, frame) {
-		id = find_or_add(in, &in->frame, in->add_frame, in->find_frame, json_string_value(frame), json_string_length(frame));
+	json_array_foreach(frames, i, frame)
+	{
+		id = find_or_add(in, &in->frame, in->add_frame, in->find_frame, json_string_value(frame),
+			json_string_length(frame));
 		if (id < 0)
 			break;
 		buf_printf(&list, "%s%lld", i ? "," : "", (long long)id);
@@ -199,7 +204,8 @@ int intern_write(struct intern *in, int64_t stack, json_t *threads)
 	json_t *thread;
 	size_t i;
 
-	json_array_foreach(threads, i, thread) {
+	json_array_foreach(threads, i, thread)
+	{
 		int64_t frames = frames_id(in, json_object_get(thread, "frames"));
 
 		if (frames < 0 || write_thread(in->add_thread, stack, i, thread, frames) < 0)
@@ -214,7 +220,8 @@ int unintern_open(struct unintern *in, sqlite3 *db)
 {
 	memset(in, 0, sizeof *in);
 	map_init(&in->text, free);
-	if (prepare(db, "SELECT frames,tid,name,state,gil FROM stack_thread WHERE stack=? ORDER BY n", &in->threads) < 0 ||
+	if (prepare(db, "SELECT frames,tid,name,state,gil FROM stack_thread WHERE stack=? ORDER BY n", &in->threads) <
+			0 ||
 		prepare(db, "SELECT frames FROM frame_list WHERE id=?", &in->list) < 0 ||
 		prepare(db, "SELECT text FROM frame WHERE id=?", &in->frame) < 0)
 		return -1;

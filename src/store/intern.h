@@ -18,12 +18,12 @@
 struct intern {
 	sqlite3 *db;
 	sqlite3_stmt *add_frame, *find_frame, *add_list, *find_list, *add_thread;
-	struct map frame, list;        /* text -> id as a pointer */
+	struct map frame, list; /* text -> id as a pointer */
 };
 
 int intern_open(struct intern *in, sqlite3 *db);
 void intern_close(struct intern *in);
-void intern_forget(struct intern *in);         /* after a rollback: ids handed out are gone */
+void intern_forget(struct intern *in); /* after a rollback: ids handed out are gone */
 /* The threads, when they can be taken apart and put together again unchanged, else NULL. json_decref() it. */
 json_t *intern_parse(struct span threads);
 /* Write the threads of stack row `stack`. -1 on a database error. */
@@ -32,7 +32,7 @@ int intern_write(struct intern *in, int64_t stack, json_t *threads);
 /* The other way. Frame lists are kept as text between calls: they never change. */
 struct unintern {
 	sqlite3_stmt *threads, *list, *frame;
-	struct map text;               /* id of frame_list -> its frames as JSON */
+	struct map text; /* id of frame_list -> its frames as JSON */
 };
 
 int unintern_open(struct unintern *in, sqlite3 *db);

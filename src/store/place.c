@@ -38,8 +38,8 @@ static int make_parents(const char *path, struct error *error)
 /* WAL needs shared memory on one host: NFS, SMB, CIFS, SMB2, FUSE, Lustre, GPFS, CephFS, OCFS2, 9P, AFS, BeeGFS. */
 static bool on_network(const char *path)
 {
-	static const unsigned long remote[] = { 0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x0bd00bd0, 0x47504653,
-		0x00c36400, 0x7461636f, 0x01021997, 0x5346414f, 0x19830326 };
+	static const unsigned long remote[] = {0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x65735546, 0x0bd00bd0,
+		0x47504653, 0x00c36400, 0x7461636f, 0x01021997, 0x5346414f, 0x19830326};
 	struct statfs fs;
 
 	if (statfs(path, &fs) < 0)

@@ -78,7 +78,8 @@ void queue_return(struct queue *q, struct queue *from)
 
 bool queue_matters(enum kind kind)
 {
-	return kind == KIND_verdict || kind == KIND_finding || kind == KIND_action || kind == KIND_note || kind == KIND_mark;
+	return kind == KIND_verdict || kind == KIND_finding || kind == KIND_action || kind == KIND_note ||
+	       kind == KIND_mark;
 }
 
 /* 0 goes first. */

@@ -22,8 +22,10 @@ static void harden(sqlite3 *db)
 	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 64 << 20);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 	sqlite3_busy_timeout(db, 500);
-	sqlite3_exec(db, "PRAGMA cell_size_check=ON;PRAGMA query_only=ON;PRAGMA cache_size=-4096;PRAGMA mmap_size=0;"
-		"PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
+	sqlite3_exec(db,
+		"PRAGMA cell_size_check=ON;PRAGMA query_only=ON;PRAGMA cache_size=-4096;PRAGMA mmap_size=0;"
+		"PRAGMA temp_store=MEMORY",
+		NULL, NULL, NULL);
 }
 
 int reader_failed(struct reader *r, struct error *error)
@@ -70,8 +72,10 @@ static int prepare_all(struct reader *r, struct error *error)
 	if (!tables)
 		return error_set(error, "%s is damaged: it has no table of observations", r->path);
 	if (reader_prepare(r, "SELECT value FROM meta WHERE key=?", &r->meta, error) < 0 ||
-		reader_prepare(r, "BEGIN", &r->begin, error) < 0 || reader_prepare(r, "COMMIT", &r->commit, error) < 0 ||
-		prepare_edge(r, "min", ">", &r->first, error) < 0 || prepare_edge(r, "max", "<=", &r->newest, error) < 0)
+		reader_prepare(r, "BEGIN", &r->begin, error) < 0 ||
+		reader_prepare(r, "COMMIT", &r->commit, error) < 0 ||
+		prepare_edge(r, "min", ">", &r->first, error) < 0 ||
+		prepare_edge(r, "max", "<=", &r->newest, error) < 0)
 		return -1;
 	if (unintern_open(&r->unintern, r->db) < 0)
 		return reader_failed(r, error);
@@ -89,8 +93,10 @@ static int explain_open(struct reader *r, struct error *error)
 	left = access(wal, F_OK) == 0;
 	if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
 		return -1;
-	error_set(error, "cannot read %s where it is: its recording was not ended, and the folder cannot be written", r->path);
-	return error_fix(error, "copy %s%s to a folder of your own and open it there", r->path, left ? " with its -wal" : "");
+	error_set(error, "cannot read %s where it is: its recording was not ended, and the folder cannot be written",
+		r->path);
+	return error_fix(
+		error, "copy %s%s to a folder of your own and open it there", r->path, left ? " with its -wal" : "");
 }
 
 static int open_database(struct reader *r, struct error *error)
@@ -177,7 +183,10 @@ bool reader_range(struct reader *r, int64_t *first, int64_t *last)
 	return true;
 }
 
-struct stop { enum kind kind; const char *where; };
+struct stop {
+	enum kind kind;
+	const char *where;
+};
 
 static bool nearest(struct reader *r, const struct stop *stop, size_t n, int64_t t, int direction, int64_t *found)
 {
@@ -206,9 +215,15 @@ static bool nearest(struct reader *r, const struct stop *stop, size_t n, int64_t
 bool reader_next_event(struct reader *r, int64_t t, int direction, int64_t *found)
 {
 	static const struct stop stop[] = {
-		{ KIND_verdict, "" }, { KIND_finding, "" }, { KIND_note, "" }, { KIND_mark, "" }, { KIND_action, "" },
-		{ KIND_log, " AND class='fault'" }, { KIND_log, " AND class='fatal'" }, { KIND_log, " AND class='start'" },
-		{ KIND_log, " AND class='ready'" },
+		{KIND_verdict, ""},
+		{KIND_finding, ""},
+		{KIND_note, ""},
+		{KIND_mark, ""},
+		{KIND_action, ""},
+		{KIND_log, " AND class='fault'"},
+		{KIND_log, " AND class='fatal'"},
+		{KIND_log, " AND class='start'"},
+		{KIND_log, " AND class='ready'"},
 	};
 
 	return nearest(r, stop, sizeof stop / sizeof stop[0], t, direction, found);
@@ -217,7 +232,11 @@ bool reader_next_event(struct reader *r, int64_t t, int direction, int64_t *foun
 bool reader_next_sample(struct reader *r, int64_t t, int direction, int64_t *found)
 {
 	static const struct stop stop[] = {
-		{ KIND_gpu, "" }, { KIND_process_sample, "" }, { KIND_server, "" }, { KIND_stack, "" }, { KIND_log, "" },
+		{KIND_gpu, ""},
+		{KIND_process_sample, ""},
+		{KIND_server, ""},
+		{KIND_stack, ""},
+		{KIND_log, ""},
 	};
 
 	return nearest(r, stop, sizeof stop / sizeof stop[0], t, direction, found);

@@ -30,7 +30,8 @@ typedef void (*reader_each)(void *context, const struct observation *o);
 int reader_state_at(struct reader *reader, int64_t t, reader_each each, void *context, struct error *error);
 
 /* All rows with from < t <= to, in order of t; within one t in order of kind, then of arrival. */
-int reader_between(struct reader *reader, int64_t from, int64_t to, reader_each each, void *context, struct error *error);
+int reader_between(
+	struct reader *reader, int64_t from, int64_t to, reader_each each, void *context, struct error *error);
 
 /* t of the next (direction 1) or previous (-1) event worth a stop: verdict, finding, fault, fatal, start or ready log line,
  * note, mark, action. False when there is none. */

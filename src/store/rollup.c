@@ -13,14 +13,18 @@ struct roll {
 	int64_t n;
 };
 
-static const struct { enum kind kind; int field; const char *series; } rolled[] = {
-	{ KIND_gpu, GPU_busy_pct, "gpu.busy_pct" },
-	{ KIND_gpu, GPU_mem_activity_pct, "gpu.mem_activity_pct" },
-	{ KIND_gpu, GPU_power_w, "gpu.power_w" },
-	{ KIND_gpu, GPU_vram_used, "gpu.vram_used" },
-	{ KIND_process_sample, PROCESS_SAMPLE_cpu_pct, "process_sample.cpu_pct" },
-	{ KIND_server, SERVER_total_ms, "server.total_ms" },
-	{ KIND_progress, PROGRESS_delta, "progress.delta" },
+static const struct {
+	enum kind kind;
+	int field;
+	const char *series;
+} rolled[] = {
+	{KIND_gpu, GPU_busy_pct, "gpu.busy_pct"},
+	{KIND_gpu, GPU_mem_activity_pct, "gpu.mem_activity_pct"},
+	{KIND_gpu, GPU_power_w, "gpu.power_w"},
+	{KIND_gpu, GPU_vram_used, "gpu.vram_used"},
+	{KIND_process_sample, PROCESS_SAMPLE_cpu_pct, "process_sample.cpu_pct"},
+	{KIND_server, SERVER_total_ms, "server.total_ms"},
+	{KIND_progress, PROGRESS_delta, "progress.delta"},
 };
 
 int rollup_open(struct rollup *r, sqlite3 *db)
@@ -28,8 +32,11 @@ int rollup_open(struct rollup *r, sqlite3 *db)
 	memset(r, 0, sizeof *r);
 	map_init(&r->minute, free);
 	buf_init(&r->key, 4096);
-	return sqlite3_prepare_v3(db, "INSERT OR REPLACE INTO roll(minute,series,subject,lo,hi,last,total,n) VALUES(?,?,?,?,?,?,?,?)", -1,
-		SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) == SQLITE_OK ? 0 : -1;
+	return sqlite3_prepare_v3(db,
+		       "INSERT OR REPLACE INTO roll(minute,series,subject,lo,hi,last,total,n) VALUES(?,?,?,?,?,?,?,?)",
+		       -1, SQLITE_PREPARE_PERSISTENT, &r->insert, NULL) == SQLITE_OK
+		       ? 0
+		       : -1;
 }
 
 void rollup_close(struct rollup *r)

@@ -15,9 +15,9 @@
 
 struct rollup {
 	sqlite3_stmt *insert;
-	struct map minute;             /* "series\tnode/kind/subject" -> struct roll */
+	struct map minute; /* "series\tnode/kind/subject" -> struct roll */
 	struct buf key;
-	int64_t now;                   /* number of the minute being gathered */
+	int64_t now; /* number of the minute being gathered */
 };
 
 int rollup_open(struct rollup *r, sqlite3 *db);

@@ -14,7 +14,8 @@ static const char fixed_tables[] =
 	"CREATE TABLE frame_list(id INTEGER PRIMARY KEY, frames TEXT NOT NULL UNIQUE);"
 	"CREATE TABLE stack_thread(stack INTEGER NOT NULL, n INTEGER NOT NULL, tid INTEGER, name TEXT, state TEXT,"
 	" gil INTEGER, frames INTEGER NOT NULL, PRIMARY KEY(stack, n)) WITHOUT ROWID;"
-	"CREATE VIEW stack_frame AS SELECT s.t, s.node, s.pid, s.rank, th.n, th.tid, th.name AS thread, th.state, th.gil,"
+	"CREATE VIEW stack_frame AS SELECT s.t, s.node, s.pid, s.rank, th.n, th.tid, th.name AS thread, th.state, "
+	"th.gil,"
 	" j.key AS depth, f.text AS frame, s.id AS stack FROM stack s JOIN stack_thread th ON th.stack=s.id"
 	" JOIN frame_list l ON l.id=th.frames JOIN json_each(l.frames) j JOIN frame f ON f.id=j.value;"
 	/* The last row of a subject that fell silent (subject.h). */
@@ -104,7 +105,7 @@ static int to_version_1(sqlite3 *db, struct error *error)
 }
 
 /* step[v] brings a file from version v to v + 1. */
-static int (*const step[SCHEMA_VERSION])(sqlite3 *, struct error *) = { to_version_1 };
+static int (*const step[SCHEMA_VERSION])(sqlite3 *, struct error *) = {to_version_1};
 
 /* Kinds and fields that a file of an older program has not. */
 static int add_missing(sqlite3 *db, struct error *error)
@@ -123,8 +124,8 @@ static int add_missing(sqlite3 *db, struct error *error)
 			table_sql((enum kind)k, &sql);
 		for (int i = 0; columns.table[k] && i < info->fields; i++)
 			if (!columns.column[k][i])
-				buf_printf(&sql, "ALTER TABLE \"%s\" ADD COLUMN \"%s\" %s;", info->name, info->field[i].name,
-					column_type(info->field[i].type));
+				buf_printf(&sql, "ALTER TABLE \"%s\" ADD COLUMN \"%s\" %s;", info->name,
+					info->field[i].name, column_type(info->field[i].type));
 	}
 	status = schema_exec(db, buf_string(&sql), error);
 	buf_release(&sql);
@@ -163,12 +164,13 @@ int schema_check(sqlite3 *db, const char *path, bool *empty, struct error *error
 	int64_t tables = 0, id = 0, version = 0;
 
 	if (!schema_number(db, "SELECT count(*) FROM sqlite_master", &tables) ||
-		!schema_number(db, "PRAGMA application_id", &id) || !schema_number(db, "PRAGMA user_version", &version)) {
+		!schema_number(db, "PRAGMA application_id", &id) ||
+		!schema_number(db, "PRAGMA user_version", &version)) {
 		if (sqlite3_errcode(db) == SQLITE_NOTADB)
 			return error_set(error, "%s is not a session file", path);
 		error_set(error, "cannot read %s: %s", path, sqlite3_errmsg(db));
-		return error_fix(error,
-			"if it was copied while being written, copy it again with: sqlite3 ORIGINAL \"VACUUM INTO 'COPY'\"");
+		return error_fix(error, "if it was copied while being written, copy it again with: sqlite3 ORIGINAL "
+					"\"VACUUM INTO 'COPY'\"");
 	}
 	*empty = tables == 0 && id == 0;
 	if (*empty)
@@ -178,8 +180,8 @@ int schema_check(sqlite3 *db, const char *path, bool *empty, struct error *error
 		return error_fix(error, "choose another file");
 	}
 	if (version > SCHEMA_VERSION) {
-		error_set(error, "%s was written by a newer hangtop (format %lld, this one knows %d)", path, (long long)version,
-			SCHEMA_VERSION);
+		error_set(error, "%s was written by a newer hangtop (format %lld, this one knows %d)", path,
+			(long long)version, SCHEMA_VERSION);
 		return error_fix(error, "use a newer hangtop");
 	}
 	if (version < 1)
@@ -250,7 +252,8 @@ static int bind_value(sqlite3_stmt *s, int at, const struct value *v)
 	case VALUE_REAL:
 		return sqlite3_bind_double(s, at, v->real);
 	case VALUE_TEXT:
-		return sqlite3_bind_text64(s, at, v->text.len ? v->text.at : "", v->text.len, SQLITE_STATIC, SQLITE_UTF8);
+		return sqlite3_bind_text64(
+			s, at, v->text.len ? v->text.at : "", v->text.len, SQLITE_STATIC, SQLITE_UTF8);
 	case VALUE_NULL:
 		break;
 	}
@@ -259,7 +262,7 @@ static int bind_value(sqlite3_stmt *s, int at, const struct value *v)
 
 int schema_bind_subject(sqlite3_stmt *s, int at, const struct observation *o, int i)
 {
-	static const struct value none = { .type = VALUE_TEXT };
+	static const struct value none = {.type = VALUE_TEXT};
 
 	return bind_value(s, at, o->value[i].type == VALUE_NULL ? &none : &o->value[i]);
 }

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "store/schema.h"
 
-#define FUTURE_MS 60000         /* a file whose last row is so much younger than now is not written on */
+#define FUTURE_MS 60000 /* a file whose last row is so much younger than now is not written on */
 
 /* --- what is remembered about the file --- */
 
@@ -97,11 +97,14 @@ static int write_row(struct session_write *w, const struct observation *o)
 
 static int write_rows(struct session_write *w, const struct queue *batch, bool samples)
 {
+	w->left_out = 0;
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct observation *o = &batch->record[i]->o;
 
-		if (!samples && kind_table[o->kind].storage == STORAGE_SAMPLE)
+		if (!samples && kind_table[o->kind].storage == STORAGE_SAMPLE) {
+			w->left_out++;
 			continue;
+		}
 		if (subjects_advance(&w->subjects, o->t) < 0 || write_row(w, o) < 0 || rollup_add(&w->rollup, o) < 0)
 			return -1;
 		subjects_saw(&w->subjects, o);
@@ -137,8 +140,9 @@ static void failed(struct session_write *w, struct error *error)
 {
 	int code = sqlite3_extended_errcode(w->db), number = sqlite3_system_errno(w->db);
 
-	w->full = (code & 0xff) == SQLITE_FULL ||
-		(((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) && (number == ENOSPC || number == EDQUOT || number == EFBIG));
+	w->full =
+		(code & 0xff) == SQLITE_FULL || (((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) &&
+							(number == ENOSPC || number == EDQUOT || number == EFBIG));
 	schema_error(w->db, error, "cannot write the session file");
 	if (!sqlite3_get_autocommit(w->db))
 		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
@@ -146,8 +150,8 @@ static void failed(struct session_write *w, struct error *error)
 	w->known = false;
 }
 
-int session_write_batch(struct session_write *w, const struct queue *batch, const struct map *meta, bool samples, bool last,
-	struct error *error)
+int session_write_batch(struct session_write *w, const struct queue *batch, const struct map *meta, bool samples,
+	bool last, struct error *error)
 {
 	int status = run(w->begin);
 
@@ -201,9 +205,14 @@ static int set_up(struct session_write *w, bool empty, struct error *error)
 	if (empty && schema_exec(w->db, "PRAGMA auto_vacuum=INCREMENTAL", error) < 0)
 		return -1;
 	return schema_exec(w->db, journal, error) < 0 ||
-		schema_exec(w->db, "PRAGMA synchronous=FULL;PRAGMA wal_autocheckpoint=1000;PRAGMA journal_size_limit=16777216;"
-			"PRAGMA cache_size=-4096;PRAGMA mmap_size=0;PRAGMA secure_delete=OFF;PRAGMA temp_store=MEMORY", error) < 0
-		? -1 : 0;
+			       schema_exec(w->db,
+				       "PRAGMA synchronous=FULL;PRAGMA wal_autocheckpoint=1000;PRAGMA "
+				       "journal_size_limit=16777216;"
+				       "PRAGMA cache_size=-4096;PRAGMA mmap_size=0;PRAGMA secure_delete=OFF;PRAGMA "
+				       "temp_store=MEMORY",
+				       error) < 0
+		       ? -1
+		       : 0;
 }
 
 static int check_clock(struct session_write *w, struct error *error)
@@ -212,7 +221,8 @@ static int check_clock(struct session_write *w, struct error *error)
 
 	if (!newest(w, &last) || last < clock_wall_ms() + FUTURE_MS)
 		return 0;
-	error_set(error, "the last row of %s lies in the future: the clock was set back, and time in a session never is",
+	error_set(error,
+		"the last row of %s lies in the future: the clock was set back, and time in a session never is",
 		w->place.path);
 	return error_fix(error, "give another file with --db FILE");
 }

@@ -24,15 +24,17 @@ struct session_write {
 	struct rollup rollup;
 	struct subjects subjects;
 	struct evict evict;
-	bool ours;                     /* it is known to be a session, or a new file */
-	bool known;                    /* subjects and rollup are those of the file */
-	bool full;                     /* the last failure was for want of room */
+	bool ours; /* it is known to be a session, or a new file */
+	bool known; /* subjects and rollup are those of the file */
+	uint64_t left_out; /* samples of the last batch */
+	bool full; /* the last failure was for want of room */
 };
 
 int session_write_open(struct session_write *w, const char *path, int64_t size_cap, struct error *error);
 void session_write_close(struct session_write *w);
-/* `samples` false leaves out the rows of SAMPLE kinds. meta: text to text. `last`: write what is gathered of the current minute too. */
-int session_write_batch(struct session_write *w, const struct queue *batch, const struct map *meta, bool samples, bool last,
-	struct error *error);
+/* `samples` false leaves out the rows of SAMPLE kinds. meta: text to text.
+ * `last`: write what is gathered of the current minute too. */
+int session_write_batch(struct session_write *w, const struct queue *batch, const struct map *meta, bool samples,
+	bool last, struct error *error);
 
 #endif

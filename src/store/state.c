@@ -11,9 +11,9 @@
 #include "store/subject.h"
 
 #define HISTORY_MS ((HISTORY_POINTS + 1) * HISTORY_STEP_MS)
-#define CHUNK_MS 10000          /* of rows sorted in memory at a time */
-#define TIME_MAX (INT64_MAX / 2)  /* a damaged file may hold any t */
-#define ROWS_MAX 400000         /* in one call or chunk: more is no session of ours */
+#define CHUNK_MS 10000 /* of rows sorted in memory at a time */
+#define TIME_MAX (INT64_MAX / 2) /* a damaged file may hold any t */
+#define ROWS_MAX 400000 /* in one call or chunk: more is no session of ours */
 
 /* --- statements --- */
 
@@ -42,7 +42,8 @@ static int prepare_sample(struct reader *r, enum kind kind, struct buf *sql, str
 	buf_printf(sql, "SELECT node,a,b FROM silent WHERE kind='%s' ORDER BY node,a,b LIMIT 1", name);
 	if (prepare_buf(r, sql, &k->first_subject, error) < 0)
 		return -1;
-	buf_printf(sql, "SELECT node,a,b FROM silent WHERE kind='%s' AND (node,a,b,t)>(?,?,?,%lld) ORDER BY node,a,b,t LIMIT 1",
+	buf_printf(sql,
+		"SELECT node,a,b FROM silent WHERE kind='%s' AND (node,a,b,t)>(?,?,?,%lld) ORDER BY node,a,b,t LIMIT 1",
 		name, LAST_T);
 	if (prepare_buf(r, sql, &k->next_subject, error) < 0)
 		return -1;
@@ -135,7 +136,8 @@ int state_prepare(struct reader *r, struct error *error)
 		if (r->columns.table[k])
 			status = prepare_kind(r, (enum kind)k, error);
 	if (status == 0 && r->columns.table[KIND_gpu])
-		status = reader_prepare(r, "SELECT t,node,gpu,busy_pct FROM gpu WHERE t>? AND t<=? AND busy_pct IS NOT NULL", &r->busy,
+		status = reader_prepare(r,
+			"SELECT t,node,gpu,busy_pct FROM gpu WHERE t>? AND t<=? AND busy_pct IS NOT NULL", &r->busy,
 			error);
 	if (status < 0 || !r->columns.table[KIND_stack])
 		return status;
@@ -352,9 +354,10 @@ static int next_subject(struct reader *r, const struct kind_read *k, struct subj
 typedef int (*subject_each)(struct reader *r, enum kind kind, const struct subject *subject, int64_t t, int64_t before,
 	struct error *error);
 
-static int each_subject(struct reader *r, enum kind kind, subject_each each, int64_t t, int64_t before, struct error *error)
+static int each_subject(
+	struct reader *r, enum kind kind, subject_each each, int64_t t, int64_t before, struct error *error)
 {
-	struct subject subject = { .n = 0 };
+	struct subject subject = {.n = 0};
 	int status = 1;
 
 	if (!r->kind[kind].first_subject)
@@ -370,8 +373,8 @@ static int each_subject(struct reader *r, enum kind kind, subject_each each, int
 
 /* --- the state at a time --- */
 
-static int newest_state(struct reader *r, enum kind kind, const struct subject *subject, int64_t t, int64_t before,
-	struct error *error)
+static int newest_state(
+	struct reader *r, enum kind kind, const struct subject *subject, int64_t t, int64_t before, struct error *error)
 {
 	sqlite3_stmt *s = r->kind[kind].newest;
 
@@ -388,8 +391,8 @@ static int newest_state(struct reader *r, enum kind kind, const struct subject *
 }
 
 /* The last row of a subject that was silent at t: `before` is where the rows begin that are read anyway. */
-static int newest_sample(struct reader *r, enum kind kind, const struct subject *subject, int64_t t, int64_t before,
-	struct error *error)
+static int newest_sample(
+	struct reader *r, enum kind kind, const struct subject *subject, int64_t t, int64_t before, struct error *error)
 {
 	sqlite3_stmt *s = r->kind[kind].newest;
 	int64_t at = INT64_MAX;
@@ -438,7 +441,7 @@ static int gather_samples(struct reader *r, int64_t t, int64_t window, struct er
 	for (int k = 0; k < KIND_COUNT; k++)
 		if (kind_table[k].storage == STORAGE_SAMPLE &&
 			(rows_between(r, (enum kind)k, window - 1, t, error) < 0 ||
-			each_subject(r, (enum kind)k, newest_sample, t, window, error) < 0))
+				each_subject(r, (enum kind)k, newest_sample, t, window, error) < 0))
 			return -1;
 	return 0;
 }
@@ -467,7 +470,8 @@ static int gather_state(struct reader *r, int64_t t, struct error *error)
 	for (int k = 0; k < KIND_COUNT; k++) {
 		sqlite3_stmt *last = r->kind[k].last;
 
-		if (kind_table[k].storage == STORAGE_STATE && each_subject(r, (enum kind)k, newest_state, t, window, error) < 0)
+		if (kind_table[k].storage == STORAGE_STATE &&
+			each_subject(r, (enum kind)k, newest_state, t, window, error) < 0)
 			return -1;
 		if (!last)
 			continue;

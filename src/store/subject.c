@@ -10,7 +10,7 @@
 #include "store/schema.h"
 
 struct last_row {
-	struct record *subject;        /* node and subject fields */
+	struct record *subject; /* node and subject fields */
 	int64_t t;
 };
 
@@ -33,7 +33,9 @@ int subjects_open(struct subjects *s, sqlite3 *db)
 	map_init(&s->last, last_row_free);
 	buf_init(&s->key, 4096);
 	return sqlite3_prepare_v3(db, "INSERT OR REPLACE INTO silent(kind,node,a,b,t) VALUES(?,?,?,?,?)", -1,
-		SQLITE_PREPARE_PERSISTENT, &s->insert, NULL) == SQLITE_OK ? 0 : -1;
+		       SQLITE_PREPARE_PERSISTENT, &s->insert, NULL) == SQLITE_OK
+		       ? 0
+		       : -1;
 }
 
 void subjects_close(struct subjects *s)

@@ -20,9 +20,9 @@ int64_t subjects_window(int64_t t);
 
 struct subjects {
 	sqlite3_stmt *insert;
-	struct map last;               /* observation_key -> struct last_row */
+	struct map last; /* observation_key -> struct last_row */
 	struct buf key;
-	int64_t step;                  /* number of the step the notes are made for */
+	int64_t step; /* number of the step the notes are made for */
 };
 
 int subjects_open(struct subjects *s, sqlite3 *db);

@@ -13,24 +13,26 @@
 #include "base/mem.h"
 #include "store/session_write.h"
 
-#define BATCH_MS 250            /* at most this old when committed */
-#define BATCH_MAX 20000         /* observations in one transaction */
+#define BATCH_MS 250 /* at most this old when committed */
+#define BATCH_MAX 20000 /* observations in one transaction */
 #define RETRY_MS 5000
-#define CLOSE_MS 5000           /* a file system that hangs does not keep the program */
+#define CLOSE_MS 5000 /* a file system that hangs does not keep the program */
 #define SIZE_CAP ((int64_t)1 << 30)
 #define CHECK_MS 1000
-#define WORD_MS 60000           /* size and rows in the status are told this often */
-#define WAL_MAX ((int64_t)64 << 20)
+#define WORD_MS 60000 /* size and rows in the status are told this often */
+#define FOLD_MS 1000
+#define WAL_LEAST ((int64_t)8 << 20)
 
 struct writer {
 	/* Of the thread: */
 	struct session_write file;
 	struct queue batch;
 	struct map meta;
-	int64_t retry, checked, told;  /* mono; 0 never */
-	bool failed;                   /* the batch could not be committed */
-	bool degraded;                 /* the disk is or was full, and the reserve is not back */
-	bool samples;                  /* false: the file is at twice its cap and nothing may go */
+	int64_t retry, checked, told, folded; /* mono; 0 never */
+	bool failed; /* the batch could not be committed */
+	bool degraded; /* the disk is or was full, and the reserve is not back */
+	bool samples; /* false: file or log are far past the cap and nothing may go */
+	bool held_log; /* a reader keeps the log from being folded into the file */
 	void (*notice)(void *);
 	void *context;
 
@@ -39,10 +41,10 @@ struct writer {
 	uv_cond_t wake, done;
 	/* Under the lock: */
 	struct queue queue;
-	size_t held, held_bytes;       /* in the batch */
+	size_t held, held_bytes; /* in the batch */
 	struct map new_meta;
 	bool urgent, asked, ending, ended;
-	bool stuck;                    /* the last attempt failed */
+	bool stuck; /* the last attempt failed */
 	struct writer_status status;
 };
 
@@ -104,12 +106,17 @@ static void say_fine(struct writer *w, bool tell)
 	uv_mutex_lock(&w->lock);
 	rows = w->status.committed;
 	uv_mutex_unlock(&w->lock);
-	snprintf(detail, sizeof detail, "%.180s  %.1f MB, %llu rows%s%s%s", place->path,
+	snprintf(detail, sizeof detail, "%.180s  %.1f MB, %llu rows%s%s", place->path,
 		(double)(place_bytes(place, "") + wal) / 1e6, (unsigned long long)rows,
-		place->network ? " (network file system: no WAL)" : "", wal > WAL_MAX ? " (a reader holds the log)" : "",
-		w->samples ? "" : " (at its cap)");
-	if (!w->samples)
-		set_status(w, false, "the session file is at its cap and all that is left surrounds a verdict: samples are left out",
+		place->network ? " (network file system: no WAL)" : "", w->held_log ? " (a reader holds the log)" : "");
+	if (!w->samples && w->held_log)
+		set_status(w, false,
+			"a program that reads the session file does not end, and its log has no room left: samples are"
+			" left out",
+			"end that program", tell);
+	else if (!w->samples)
+		set_status(w, false,
+			"the session file is at its cap and all that is left surrounds a verdict: samples are left out",
 			"start a new session, or allow a larger one", tell);
 	else
 		set_status(w, true, detail, "", tell);
@@ -151,7 +158,8 @@ static void committed(struct writer *w)
 	int64_t bytes = place_bytes(&w->file.place, "") + place_bytes(&w->file.place, "-wal");
 
 	uv_mutex_lock(&w->lock);
-	w->status.committed += w->batch.count;
+	w->status.committed += w->batch.count - w->file.left_out;
+	w->status.dropped += w->file.left_out;
 	w->status.file_bytes = bytes;
 	w->held = w->held_bytes = 0;
 	w->stuck = false;
@@ -196,11 +204,25 @@ static void commit(struct writer *w, bool last)
 		say_full(w, false);
 }
 
-/* A reader that does not end keeps the log from being folded into the file. */
+/* The log may grow to a sixteenth of the cap. */
+static int64_t wal_max(const struct writer *w)
+{
+	return w->file.evict.cap / 16 > WAL_LEAST ? w->file.evict.cap / 16 : WAL_LEAST;
+}
+
+/* A reader that does not end keeps the log from being folded into the file, and the log grows. */
 static void bound_wal(struct writer *w)
 {
-	if (place_bytes(&w->file.place, "-wal") > WAL_MAX)
-		sqlite3_wal_checkpoint_v2(w->file.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	int64_t mono = clock_mono_ms();
+
+	w->held_log = place_bytes(&w->file.place, "-wal") > wal_max(w);
+	if (!w->held_log || (w->folded && mono - w->folded < FOLD_MS))
+		return;
+	w->folded = mono;
+	sqlite3_busy_timeout(w->file.db, 100);
+	sqlite3_wal_checkpoint_v2(w->file.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_busy_timeout(w->file.db, 2000);
+	w->held_log = place_bytes(&w->file.place, "-wal") > wal_max(w);
 }
 
 static void check(struct writer *w)
@@ -211,7 +233,8 @@ static void check(struct writer *w)
 		return;
 	w->checked = mono;
 	if (!place_is_there(&w->file.place)) {
-		set_status(w, false, "the session file was removed or replaced while being written", "start hangtop again", false);
+		set_status(w, false, "the session file was removed or replaced while being written",
+			"start hangtop again", false);
 		return;
 	}
 	if (w->degraded && !w->failed && place_take_reserve(&w->file.place))
@@ -232,7 +255,8 @@ static bool evict_some(struct writer *w)
 
 	if (more < 0)
 		debug_log("store", "eviction: %s", sqlite3_errmsg(w->file.db));
-	w->samples = !w->file.evict.stuck || evict_used(&w->file.evict) <= 2 * w->file.evict.cap;
+	w->samples = (!w->file.evict.stuck || evict_used(&w->file.evict) <= 2 * w->file.evict.cap) &&
+		     (!w->held_log || place_bytes(&w->file.place, "-wal") <= w->file.evict.cap + wal_max(w));
 	return more > 0;
 }
 
@@ -312,7 +336,8 @@ int writer_open(struct writer **out, const struct writer_options *options, struc
 	struct writer *w = mem_alloc(sizeof *w);
 
 	*out = NULL;
-	if (session_write_open(&w->file, options->path, options->size_cap > 0 ? options->size_cap : SIZE_CAP, error) < 0) {
+	if (session_write_open(&w->file, options->path, options->size_cap > 0 ? options->size_cap : SIZE_CAP, error) <
+		0) {
 		free(w);
 		return -1;
 	}

@@ -17,17 +17,17 @@ struct writer;
 
 struct writer_options {
 	const char *path;
-	int64_t size_cap;              /* bytes; 0 is the default of 1 GiB. Old samples are evicted, never those around a verdict */
+	int64_t size_cap; /* bytes; 0 is the default of 1 GiB. Old samples are evicted, never those around a verdict */
 	void (*notice)(void *context); /* may be NULL: state changed, ask writer_status() */
 	void *context;
 };
 
 struct writer_status {
 	bool ok;
-	char detail[300];              /* path and size, or what failed */
+	char detail[300]; /* path and size, or what failed */
 	char remedy[200];
 	uint64_t committed, queued, dropped; /* observations */
-	int64_t file_bytes;            /* with its WAL */
+	int64_t file_bytes; /* with its WAL */
 };
 
 /* Makes the file, or goes on with one of ours (an older format is brought up to date).

@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	printf("oldest verdict lost, ms before the kill      %8lld  bar: a commit in flight\n", (long long)verdict_age);
 	printf("verdicts lost that were known to be committed%8d  bar 0\n", lost);
 	for (int i = 0; i < 4; i++) {
-		static const char *const suffix[] = { "", "-wal", "-shm", ".ballast" };
+		static const char *const suffix[] = {"", "-wal", "-shm", ".ballast"};
 
 		snprintf(path, sizeof path, "%s/kill.db%s", dir, suffix[i]);
 		unlink(path);

@@ -46,7 +46,7 @@ static void add(void *context, const struct observation *o)
 
 static struct writer *start(const char *name, char *path, size_t size)
 {
-	struct writer_options options = { 0 };
+	struct writer_options options = {0};
 	struct writer *w;
 	struct error error;
 
@@ -77,7 +77,7 @@ static void flood(int ticks)
 {
 	char path[400];
 	struct writer *w = start("flood", path, sizeof path);
-	struct load load = { .each = add, .context = w, .seed = 1 };
+	struct load load = {.each = add, .context = w, .seed = 1};
 	double began = now_ms();
 
 	for (int i = 0; i < ticks; i++) {
@@ -86,7 +86,8 @@ static void flood(int ticks)
 			writer_wait(w, 20000);
 	}
 	writer_wait(w, 0);
-	figure("values a second, batches by size", (double)load.values / (now_ms() - began) * 1e3, "values/s", "> 300000");
+	figure("values a second, batches by size", (double)load.values / (now_ms() - began) * 1e3, "values/s",
+		"> 300000");
 	figure("values in a tick", (double)load.values / ticks, "values", "325");
 	writer_close(w);
 	unlink(path);
@@ -97,14 +98,15 @@ static void tick_by_tick(int ticks)
 {
 	char path[400];
 	struct writer *w = start("ticks", path, sizeof path);
-	struct load load = { .each = add, .context = w, .seed = 1 };
+	struct load load = {.each = add, .context = w, .seed = 1};
 	double began = now_ms(), bytes = written();
 
 	for (int i = 0; i < ticks; i++) {
 		load_tick(&load, LOAD_T0 + i * INT64_C(1000));
 		writer_wait(w, 0);
 	}
-	figure("values a second, one commit a tick", (double)load.values / (now_ms() - began) * 1e3, "values/s", "> 300000");
+	figure("values a second, one commit a tick", (double)load.values / (now_ms() - began) * 1e3, "values/s",
+		"> 300000");
 	writer_close(w);
 	figure("written to disk, one commit a tick", (written() - bytes) / (double)load.values, "B/value", "< 200");
 	unlink(path);
@@ -114,7 +116,7 @@ static void hour(bool hung, const char *what)
 {
 	char path[400];
 	struct writer *w = start("hour", path, sizeof path);
-	struct load load = { .each = add, .context = w, .seed = 1, .hung = hung };
+	struct load load = {.each = add, .context = w, .seed = 1, .hung = hung};
 
 	for (int i = 0; i < 3600; i++) {
 		int64_t t = LOAD_T0 + i * INT64_C(1000);
@@ -176,7 +178,7 @@ static double state_at(struct reader *r, int64_t t, reader_each each, void *cont
 static void seeks(const char *path, int64_t length)
 {
 	double warm[SEEKS], fed[SEEKS], cold[SEEKS];
-	struct load dice = { .seed = 7 };
+	struct load dice = {.seed = 7};
 	struct reader *r;
 	struct model m;
 	int rows = 0;
@@ -217,7 +219,7 @@ static void long_session(double values)
 {
 	char path[400];
 	struct writer *w = start("long", path, sizeof path);
-	struct load load = { .each = add, .context = w, .seed = 1 };
+	struct load load = {.each = add, .context = w, .seed = 1};
 	int64_t t = LOAD_T0;
 
 	for (int i = 0; (double)load.values < values; i++, t += 1000) {
@@ -228,8 +230,8 @@ static void long_session(double values)
 			writer_wait(w, 0);
 	}
 	writer_close(w);
-	printf("session of %.1f million values, %.1f hours, %.0f MB\n", (double)load.values / 1e6, (double)(t - LOAD_T0) / 3.6e6,
-		file_mb(path));
+	printf("session of %.1f million values, %.1f hours, %.0f MB\n", (double)load.values / 1e6,
+		(double)(t - LOAD_T0) / 3.6e6, file_mb(path));
 	seeks(path, t - LOAD_T0);
 	unlink(path);
 }

@@ -51,7 +51,7 @@ static inline const char *store_path(const char *name)
 
 static inline struct writer *store_writer(const char *name)
 {
-	struct writer_options options = { .path = store_path(name) };
+	struct writer_options options = {.path = store_path(name)};
 	struct writer *w;
 	struct error error;
 

@@ -19,7 +19,7 @@
 #include "store/writer.h"
 
 struct ack {
-	int64_t t;             /* ms, wall; the row's t and the time it was queued */
+	int64_t t; /* ms, wall; the row's t and the time it was queued */
 	int64_t number;
 	enum { QUEUED_SAMPLE, QUEUED_VERDICT, COMMITTED } what;
 };
@@ -41,7 +41,7 @@ static inline int64_t kill_now(void)
 
 static inline void kill_tell(int fd, int64_t t, int64_t number, int what)
 {
-	struct ack ack = { t, number, what };
+	struct ack ack = {t, number, what};
 
 	if (write(fd, &ack, sizeof ack) != sizeof ack)
 		_exit(3);
@@ -50,7 +50,7 @@ static inline void kill_tell(int fd, int64_t t, int64_t number, int what)
 /* Numbers start at `first`, so that several runs can share a file. Never returns. */
 static inline void kill_child(const char *path, int fd, int64_t first)
 {
-	struct writer_options options = { .path = path };
+	struct writer_options options = {.path = path};
 	struct observation o;
 	struct writer *w;
 	int64_t last = 0;
@@ -97,14 +97,15 @@ static inline void kill_look(void *context, const struct observation *o)
 	if (o->kind == KIND_process_sample && observation_get_int(o, PROCESS_SAMPLE_rss, &n) && n >= seen->first &&
 		n - seen->first < 4096)
 		seen->sample[n - seen->first] = 1;
-	if (o->kind == KIND_verdict && observation_get_int(o, VERDICT_since, &n) && n >= seen->first && n - seen->first < 4096)
+	if (o->kind == KIND_verdict && observation_get_int(o, VERDICT_since, &n) && n >= seen->first &&
+		n - seen->first < 4096)
 		seen->verdict[n - seen->first] = 1;
 }
 
-static inline void kill_compare(const char *path, const struct ack *ack, int n, int64_t first, int64_t killed,
-	struct kill_result *out)
+static inline void kill_compare(
+	const char *path, const struct ack *ack, int n, int64_t first, int64_t killed, struct kill_result *out)
 {
-	struct kill_seen seen = { .first = first };
+	struct kill_seen seen = {.first = first};
 	struct reader *r;
 
 	if (reader_open(&r, path, NULL) < 0)

@@ -20,8 +20,8 @@ struct load {
 	load_each each;
 	void *context;
 	uint64_t seed;
-	uint64_t values, rows;          /* handed out; values are non-null fields */
-	bool hung;                      /* nothing changes but the clock */
+	uint64_t values, rows; /* handed out; values are non-null fields */
+	bool hung; /* nothing changes but the clock */
 };
 
 static inline uint64_t load_random(struct load *l, uint64_t below)
@@ -167,7 +167,8 @@ static inline void load_frames(struct load *l, struct json_write *w, int thread)
 
 	jw_array(w, "frames");
 	for (int i = 0; i < depth; i++) {
-		snprintf(frame, sizeof frame, "step_%d_of_module_%d (/opt/venv/lib/python3.12/site-packages/vllm/worker/part_%d.py:%d)", i,
+		snprintf(frame, sizeof frame,
+			"step_%d_of_module_%d (/opt/venv/lib/python3.12/site-packages/vllm/worker/part_%d.py:%d)", i,
 			thread, i % 9, moves && i == 0 ? (int)load_random(l, 40) : 100 + i);
 		jw_string(w, NULL, frame);
 	}

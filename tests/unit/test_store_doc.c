@@ -35,17 +35,17 @@ static char *read_doc(void)
 
 static void columns(struct buf *out)
 {
-	static const char *const storage[] = { "sample", "state", "event" };
-	static const char *const type[] = { "INTEGER", "REAL", "TEXT", "TEXT (JSON)" };
+	static const char *const storage[] = {"sample", "state", "event"};
+	static const char *const type[] = {"INTEGER", "REAL", "TEXT", "TEXT (JSON)"};
 
 	for (int k = 0; k < KIND_COUNT; k++) {
 		const struct kind_info *info = &kind_table[k];
 
-		buf_printf(out, "\n### %s\n\n%s: %s.\n\n| column | type | |\n|--|--|--|\n", info->name, storage[info->storage],
-			info->words);
+		buf_printf(out, "\n### %s\n\n%s: %s.\n\n| column | type | |\n|--|--|--|\n", info->name,
+			storage[info->storage], info->words);
 		for (int i = 0; i < info->fields; i++)
-			buf_printf(out, "| `%s`%s | %s | %s |\n", info->field[i].name, i < info->subjects ? " (key)" : "",
-				type[info->field[i].type], info->field[i].words);
+			buf_printf(out, "| `%s`%s | %s | %s |\n", info->field[i].name,
+				i < info->subjects ? " (key)" : "", type[info->field[i].type], info->field[i].words);
 	}
 }
 
@@ -70,7 +70,8 @@ static void the_columns_are_those_of_the_kinds(void **state)
 
 		while (line[at] && line[at] == expected.at[at])
 			at++;
-		fail_msg("doc/session-file.md differs from kinds.def near \"%.60s\": run UPDATE=1 tests/unit/test_store_doc",
+		fail_msg("doc/session-file.md differs from kinds.def near \"%.60s\": run UPDATE=1 "
+			 "tests/unit/test_store_doc",
 			expected.at + (at > 20 ? at - 20 : 0));
 	}
 	buf_release(&expected);
@@ -91,11 +92,12 @@ static void say(struct writer *w, const char *line)
 static void make_sample(void)
 {
 	struct writer *w = store_writer("sample.db");
-	struct load load = { .each = store_add, .context = w, .seed = 4 };
+	struct load load = {.each = store_add, .context = w, .seed = 4};
 	struct record *record;
 
 	for (int rank = 0; rank < LOAD_RANKS; rank++) {
-		record = feed_record("{'t':%lld,'node':'gpu-node-17','kind':'process','pid':%d,'role':'worker','rank':'TP%d'}",
+		record = feed_record(
+			"{'t':%lld,'node':'gpu-node-17','kind':'process','pid':%d,'role':'worker','rank':'TP%d'}",
 			(long long)T0 - 10, 41200 + rank, rank);
 		writer_add(w, &record->o);
 		record_free(record);
@@ -105,14 +107,18 @@ static void make_sample(void)
 		load_tick(&load, T0 + i * 1000);
 	}
 	for (int rank = 0; rank < LOAD_RANKS; rank++) {
-		record = feed_record("{'t':%lld,'node':'gpu-node-17','kind':'stack','pid':%d,'rank':'TP%d','threads':[{'tid':1,"
-			"'name':'MainThread','state':'active','gil':false,'frames':['%s (dist.py:1)','forward (model.py:7)']}]}",
+		record = feed_record(
+			"{'t':%lld,'node':'gpu-node-17','kind':'stack','pid':%d,'rank':'TP%d','threads':[{'tid':1,"
+			"'name':'MainThread','state':'active','gil':false,'frames':['%s (dist.py:1)','forward "
+			"(model.py:7)']}]}",
 			(long long)T0 + 175000, 41200 + rank, rank, rank == 5 ? "wait_for_event" : "all_reduce");
 		writer_add(w, &record->o);
 		record_free(record);
 	}
-	say(w, "{'t':1764573778000,'node':'gpu-node-17','kind':'process_sample','pid':41205,'state':'D','wchan':'kfd_wait'}");
-	say(w, "{'t':1764573779000,'node':'gpu-node-17','kind':'verdict','state':'HUNG','place':'collective','grade':'A','reason':'x'}");
+	say(w, "{'t':1764573778000,'node':'gpu-node-17','kind':'process_sample','pid':41205,'state':'D','wchan':'kfd_"
+	       "wait'}");
+	say(w, "{'t':1764573779000,'node':'gpu-node-17','kind':'verdict','state':'HUNG','place':'collective','grade':'"
+	       "A','reason':'x'}");
 	writer_meta(w, "node", "gpu-node-17");
 	writer_close(w);
 }
@@ -141,15 +147,18 @@ static int run_query(sqlite3 *db, const char *sql, struct buf *out)
 }
 
 /* Part of what each query must say, in the order of the page; and how many rows. */
-static const struct { const char *says; int rows; } answer[] = {
-	{ "2025-12-01 07:22:59|HUNG|collective|A|x|", 1 },
-	{ "-120|gpu-node-17|0|", 121 * 8 },
-	{ "wait_for_event (dist.py:1)|1|TP5\nall_reduce (dist.py:1)|7|TP0 TP1 TP2 TP3 TP4 TP6 TP7", 2 },
-	{ "TP0|41200|1|2025-12-01 07:22:55", 7 },
-	{ "|metrics:vllm:generation_tokens_total|6.0", 10 },
-	{ "2025-12-01 07:20:00|", 3 },
-	{ "2025-12-01 07:20:00|60|60|", 3 },
-	{ "41205|TP5|kfd_wait|1|2025-12-01 07:22:58", 1 },
+static const struct {
+	const char *says;
+	int rows;
+} answer[] = {
+	{"2025-12-01 07:22:59|HUNG|collective|A|x|", 1},
+	{"-120|gpu-node-17|0|", 121 * 8},
+	{"wait_for_event (dist.py:1)|1|TP5\nall_reduce (dist.py:1)|7|TP0 TP1 TP2 TP3 TP4 TP6 TP7", 2},
+	{"TP0|41200|1|2025-12-01 07:22:55", 7},
+	{"|metrics:vllm:generation_tokens_total|6.0", 10},
+	{"2025-12-01 07:20:00|", 3},
+	{"2025-12-01 07:20:00|60|60|", 3},
+	{"41205|TP5|kfd_wait|1|2025-12-01 07:22:58", 1},
 };
 #define ANSWERS (sizeof answer / sizeof answer[0])
 
@@ -194,9 +203,13 @@ static void the_other_tables_are_as_listed(void **state)
 	(void)state;
 	writer_close(store_writer("tables.db"));
 	assert_int_equal(sqlite3_open_v2(store_path("tables.db"), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, "SELECT m.name || iif(m.type='view','` (view) | ','` | ') ||"
-		" (SELECT group_concat('`' || name || '`', ', ') FROM pragma_table_info(m.name)) FROM sqlite_master m"
-		" WHERE m.type IN('table','view') AND m.name NOT LIKE 'sqlite%'", -1, &s, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db,
+				 "SELECT m.name || iif(m.type='view','` (view) | ','` | ') ||"
+				 " (SELECT group_concat('`' || name || '`', ', ') FROM pragma_table_info(m.name)) FROM "
+				 "sqlite_master m"
+				 " WHERE m.type IN('table','view') AND m.name NOT LIKE 'sqlite%'",
+				 -1, &s, NULL),
+		SQLITE_OK);
 	while (sqlite3_step(s) == SQLITE_ROW) {
 		const char *line = (const char *)sqlite3_column_text(s, 0);
 		if (kind_by_name(span_make(line, strcspn(line, "`"))) == KIND_COUNT && !strstr(doc, line))
@@ -210,7 +223,8 @@ static void the_other_tables_are_as_listed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_columns_are_those_of_the_kinds), cmocka_unit_test(the_queries_answer),
+		cmocka_unit_test(the_columns_are_those_of_the_kinds),
+		cmocka_unit_test(the_queries_answer),
 		cmocka_unit_test(the_other_tables_are_as_listed),
 	};
 

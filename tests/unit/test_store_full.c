@@ -21,8 +21,8 @@
 
 /* --- a disk of a given size under SQLite --- */
 
-static atomic_long room = LONG_MAX;     /* bytes that may still be written */
-static atomic_long reserve;             /* bytes of room that giving the ballast back makes; once */
+static atomic_long room = LONG_MAX; /* bytes that may still be written */
+static atomic_long reserve; /* bytes of room that giving the ballast back makes; once */
 static char ballast[520];
 
 static struct {
@@ -138,7 +138,7 @@ static void verdict(struct writer *w, int64_t t)
 static void recording_survives_a_full_disk(void **state)
 {
 	struct writer *w = store_writer("full.db");
-	struct load load = { .each = store_add, .context = w, .seed = 2 };
+	struct load load = {.each = store_add, .context = w, .seed = 2};
 	struct writer_status status;
 	struct stat st;
 	int64_t t = T0;
@@ -179,13 +179,14 @@ static void recording_survives_a_full_disk(void **state)
 	assert_int_equal(sql_number("full.db", "SELECT count(*) FROM verdict"), 2);
 	/* A batch that failed is not counted twice. */
 	assert_int_equal(sql_number("full.db", "SELECT sum(n) FROM roll WHERE series='gpu.busy_pct'"), 211 * 8);
-	assert_int_equal(sql_number("full.db", "SELECT count(*)=0 FROM pragma_integrity_check WHERE integrity_check<>'ok'"), 1);
+	assert_int_equal(
+		sql_number("full.db", "SELECT count(*)=0 FROM pragma_integrity_check WHERE integrity_check<>'ok'"), 1);
 }
 
 static void what_matters_is_dropped_last(void **state)
 {
 	struct writer *w = store_writer("bound.db");
-	struct load load = { .each = store_add, .context = w, .seed = 2 };
+	struct load load = {.each = store_add, .context = w, .seed = 2};
 	struct writer_status status;
 	int64_t t = T0;
 	int verdicts = 0;
@@ -217,7 +218,7 @@ static void what_matters_is_dropped_last(void **state)
 static void closing_on_a_full_disk_ends(void **state)
 {
 	struct writer *w = store_writer("close.db");
-	struct load load = { .each = store_add, .context = w, .seed = 2 };
+	struct load load = {.each = store_add, .context = w, .seed = 2};
 
 	(void)state;
 	snprintf(ballast, sizeof ballast, "%s.ballast", store_path("close.db"));
@@ -232,7 +233,8 @@ static void closing_on_a_full_disk_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recording_survives_a_full_disk), cmocka_unit_test(what_matters_is_dropped_last),
+		cmocka_unit_test(recording_survives_a_full_disk),
+		cmocka_unit_test(what_matters_is_dropped_last),
 		cmocka_unit_test(closing_on_a_full_disk_ends),
 	};
 

@@ -35,7 +35,7 @@ static void a_kill_loses_at_most_a_second(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(a_kill_loses_at_most_a_second) };
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_kill_loses_at_most_a_second)};
 
 	return cmocka_run_group_tests(tests, store_setup, store_teardown);
 }

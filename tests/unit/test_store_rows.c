@@ -51,7 +51,7 @@ static int64_t sql_number(const char *name, const char *sql)
 /* Three rows of each kind: all fields, none but the subject, and odd values. */
 static void fill_kind(struct observation *o, enum kind kind, int64_t t, int variant)
 {
-	static const char *const text[] = { "a'b\"c\\d", "", "\xe6\x97\xa5\xe6\x9c\xac \x1b[31m\xff\n" };
+	static const char *const text[] = {"a'b\"c\\d", "", "\xe6\x97\xa5\xe6\x9c\xac \x1b[31m\xff\n"};
 	const struct kind_info *info = &kind_table[kind];
 
 	observation_init(o, kind, variant == 1 ? "" : "node\xc3\xa9", t);
@@ -120,8 +120,10 @@ static void null_subjects_come_back_as_null(void **state)
 }
 
 static const char *const threads_text[] = {
-	("[{\"tid\":41,\"name\":\"MainThread\",\"state\":\"active\",\"gil\":true,\"frames\":[\"f (a.py:1)\",\"g (a.py:2)\"]},"
-	"{\"tid\":42,\"name\":\"T\",\"state\":\"idle\",\"gil\":false,\"frames\":[\"g (a.py:2)\",\"f (a.py:1)\",\"g (a.py:2)\"]}]"),
+	("[{\"tid\":41,\"name\":\"MainThread\",\"state\":\"active\",\"gil\":true,\"frames\":[\"f (a.py:1)\",\"g "
+	 "(a.py:2)\"]},"
+	 "{\"tid\":42,\"name\":\"T\",\"state\":\"idle\",\"gil\":false,\"frames\":[\"g (a.py:2)\",\"f (a.py:1)\",\"g "
+	 "(a.py:2)\"]}]"),
 	"[{\"frames\":[]}]",
 	"[{\"tid\":-9223372036854775808,\"frames\":[\"\"]}]",
 	"[{\"name\":\"\xc3\xa4 \\\"x\\\" \\\\ \\u0001\\n\\t\",\"frames\":[\"\\u001b[0m (\xe2\x82\xac.py:3)\"]}]",
@@ -141,7 +143,7 @@ static const char *const threads_text[] = {
 	"[{\"tid\":1",
 	"",
 };
-#define THREADS_WHOLE 5         /* index of the first that is not taken apart */
+#define THREADS_WHOLE 5 /* index of the first that is not taken apart */
 #define THREADS_N ((int)(sizeof threads_text / sizeof threads_text[0]))
 
 static void keep_threads(void *context, const struct observation *o)
@@ -181,18 +183,23 @@ static void threads_come_back_byte_for_byte(void **state)
 	buf_release(&expected);
 	buf_release(&seen);
 	/* The canonical ones are taken apart, each frame and each list once; the others are not. */
-	assert_int_equal(sql_number("threads.db", "SELECT count(*) FROM stack WHERE threads IS NULL"), 2 * THREADS_WHOLE);
+	assert_int_equal(
+		sql_number("threads.db", "SELECT count(*) FROM stack WHERE threads IS NULL"), 2 * THREADS_WHOLE);
 	assert_int_equal(sql_number("threads.db", "SELECT count(*) FROM frame"), 5);
 	assert_int_equal(sql_number("threads.db", "SELECT count(*) FROM frame_list"), 6);
-	assert_int_equal(sql_number("threads.db", "SELECT count(*) FROM stack_frame WHERE frame='f (a.py:1)' AND pid=0"), 4);
+	assert_int_equal(
+		sql_number("threads.db", "SELECT count(*) FROM stack_frame WHERE frame='f (a.py:1)' AND pid=0"), 4);
 }
 
 static void rows_come_in_order_of_time(void **state)
 {
 	struct writer *w = store_writer("order.db");
 	static const char *const line[] = {
-		"'node':'b','kind':'log','text':'1'", "'node':'a','kind':'note','text':'2'", "'node':'a','kind':'log','text':'3'",
-		"'node':'a','kind':'gpu','gpu':1", "'node':'a','kind':'gpu','gpu':0",
+		"'node':'b','kind':'log','text':'1'",
+		"'node':'a','kind':'note','text':'2'",
+		"'node':'a','kind':'log','text':'3'",
+		"'node':'a','kind':'gpu','gpu':1",
+		"'node':'a','kind':'gpu','gpu':0",
 	};
 	struct record *record;
 
@@ -231,15 +238,18 @@ static void a_sample_of_the_same_moment_replaces(void **state)
 		record_free(record);
 	}
 	writer_close(w);
-	expect_lines("same.db", 0, T0, "{\"t\":1764573600000,\"node\":\"a\",\"kind\":\"gpu\",\"gpu\":1,\"busy_pct\":1.0}\n");
+	expect_lines(
+		"same.db", 0, T0, "{\"t\":1764573600000,\"node\":\"a\",\"kind\":\"gpu\",\"gpu\":1,\"busy_pct\":1.0}\n");
 }
 
 static void stops_range_and_meta(void **state)
 {
 	static const char *const line[] = {
-		"{'t':1000,'node':'a','kind':'gpu','gpu':0}", "{'t':2000,'node':'a','kind':'verdict','state':'IDLE'}",
+		"{'t':1000,'node':'a','kind':'gpu','gpu':0}",
+		"{'t':2000,'node':'a','kind':'verdict','state':'IDLE'}",
 		"{'t':3000,'node':'a','kind':'log','class':'request','text':'x'}",
-		"{'t':4000,'node':'a','kind':'log','class':'fault','text':'x'}", "{'t':5000,'node':'a','kind':'gpu','gpu':0}",
+		"{'t':4000,'node':'a','kind':'log','class':'fault','text':'x'}",
+		"{'t':5000,'node':'a','kind':'gpu','gpu':0}",
 	};
 	struct writer *w = store_writer("stops.db");
 	struct reader *r;
@@ -285,7 +295,7 @@ static void stops_range_and_meta(void **state)
 
 static void minutes_are_rolled_up_once(void **state)
 {
-	struct load load = { .each = store_add, .seed = 3 };
+	struct load load = {.each = store_add, .seed = 3};
 	struct writer *w;
 
 	(void)state;
@@ -298,15 +308,19 @@ static void minutes_are_rolled_up_once(void **state)
 		writer_close(w);
 	}
 	assert_int_equal(sql_number("roll.db", "SELECT count(*) FROM roll WHERE series='gpu.power_w'"), 3);
-	assert_int_equal(sql_number("roll.db", "SELECT count(*) FROM roll r WHERE series='gpu.power_w' AND n=60 AND subject="
-		"'gpu-node-17/gpu/0' AND (lo,hi)=(SELECT min(power_w),max(power_w) FROM gpu WHERE t>=r.minute AND t<r.minute+60000)"
-		" AND last=(SELECT power_w FROM gpu WHERE t=r.minute+59000)"
-		" AND abs(total-(SELECT sum(power_w) FROM gpu WHERE t>=r.minute AND t<r.minute+60000))<0.01"), 3);
+	assert_int_equal(
+		sql_number("roll.db",
+			"SELECT count(*) FROM roll r WHERE series='gpu.power_w' AND n=60 AND subject="
+			"'gpu-node-17/gpu/0' AND (lo,hi)=(SELECT min(power_w),max(power_w) FROM gpu WHERE t>=r.minute "
+			"AND t<r.minute+60000)"
+			" AND last=(SELECT power_w FROM gpu WHERE t=r.minute+59000)"
+			" AND abs(total-(SELECT sum(power_w) FROM gpu WHERE t>=r.minute AND t<r.minute+60000))<0.01"),
+		3);
 }
 
 static void the_file_is_private(void **state)
 {
-	struct writer_options options = { .path = store_path("new/deep/s.db") };
+	struct writer_options options = {.path = store_path("new/deep/s.db")};
 	struct writer *w;
 	struct stat st;
 
@@ -328,10 +342,14 @@ static void the_file_is_private(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_comes_back), cmocka_unit_test(null_subjects_come_back_as_null),
-		cmocka_unit_test(threads_come_back_byte_for_byte), cmocka_unit_test(rows_come_in_order_of_time),
-		cmocka_unit_test(a_sample_of_the_same_moment_replaces), cmocka_unit_test(stops_range_and_meta),
-		cmocka_unit_test(minutes_are_rolled_up_once), cmocka_unit_test(the_file_is_private),
+		cmocka_unit_test(every_kind_comes_back),
+		cmocka_unit_test(null_subjects_come_back_as_null),
+		cmocka_unit_test(threads_come_back_byte_for_byte),
+		cmocka_unit_test(rows_come_in_order_of_time),
+		cmocka_unit_test(a_sample_of_the_same_moment_replaces),
+		cmocka_unit_test(stops_range_and_meta),
+		cmocka_unit_test(minutes_are_rolled_up_once),
+		cmocka_unit_test(the_file_is_private),
 	};
 
 	return cmocka_run_group_tests(tests, store_setup, store_teardown);

@@ -25,7 +25,7 @@
 struct front {
 	struct model model;
 	struct writer *writer;
-	struct record **row;           /* what was recorded, in order */
+	struct record **row; /* what was recorded, in order */
 	size_t rows, cap;
 	struct load load;
 	int64_t run_since[LOAD_RANKS], run_count[LOAD_RANKS];
@@ -86,12 +86,14 @@ static void stack(struct front *f, int64_t t, int rank)
 	struct load *l = &f->load;
 
 	if (load_random(l, 5) == 0)
-		say(f, "{'t':%lld,'node':'gpu-node-17','kind':'stack','pid':%d,'error':'gone','threads':[]}", (long long)t,
-			41200 + rank);
+		say(f, "{'t':%lld,'node':'gpu-node-17','kind':'stack','pid':%d,'error':'gone','threads':[]}",
+			(long long)t, 41200 + rank);
 	else
-		say(f, "{'t':%lld,'node':'gpu-node-17','kind':'stack','pid':%d,'how':'py-spy','threads':[{'tid':%d,'name':'MainThread',"
-			"'state':'idle','gil':false,'frames':['f%d (a.py:%d)','g (a.py:2)']}]}", (long long)t, 41200 + rank, rank,
-			(int)load_random(l, 2), (int)load_random(l, 9));
+		say(f,
+			"{'t':%lld,'node':'gpu-node-17','kind':'stack','pid':%d,'how':'py-spy','threads':[{'tid':%d,'"
+			"name':'MainThread',"
+			"'state':'idle','gil':false,'frames':['f%d (a.py:%d)','g (a.py:2)']}]}",
+			(long long)t, 41200 + rank, rank, (int)load_random(l, 2), (int)load_random(l, 9));
 }
 
 static void odds_and_ends(struct front *f, int64_t t, int i)
@@ -109,14 +111,17 @@ static void odds_and_ends(struct front *f, int64_t t, int i)
 	if (load_random(l, 20) == 0)
 		say(f, "{'t':%lld,'node':'','kind':'verdict','state':'IDLE','since':%d}", at, i);
 	if (load_random(l, 9) == 0)
-		say(f, "{'t':%lld,'node':'','kind':'finding','rule':'r%d','active':%d}", at, (int)load_random(l, 6), (int)load_random(l, 2));
+		say(f, "{'t':%lld,'node':'','kind':'finding','rule':'r%d','active':%d}", at, (int)load_random(l, 6),
+			(int)load_random(l, 2));
 	if (load_random(l, 30) == 0)
 		say(f, "{'t':%lld,'node':'n2','kind':'process','pid':%d,'ended':0}", at, (int)load_random(l, 40));
 	/* Subjects that speak once or seldom. */
 	if (load_random(l, 15) == 0)
-		say(f, "{'t':%lld,'node':'n2','kind':'process_sample','pid':%d,'state':'S'}", at, (int)load_random(l, 25));
+		say(f, "{'t':%lld,'node':'n2','kind':'process_sample','pid':%d,'state':'S'}", at,
+			(int)load_random(l, 25));
 	if (load_random(l, 40) == 0)
-		say(f, "{'t':%lld,'node':'n2','kind':'gpu','gpu':%d,'busy_pct':%d,'name':'x'}", at, (int)load_random(l, 3), i % 100);
+		say(f, "{'t':%lld,'node':'n2','kind':'gpu','gpu':%d,'busy_pct':%d,'name':'x'}", at,
+			(int)load_random(l, 3), i % 100);
 	if (load_random(l, 40) == 0)
 		say(f, "{'t':%lld,'node':'n2','kind':'gpu_process','pid':%d,'gpu':-1}", at, (int)load_random(l, 5));
 	if (load_random(l, 60) == 0)
@@ -129,7 +134,8 @@ static int64_t play(struct front *f, int64_t t, int seconds, int quiet_from, int
 	for (int i = 0; i < seconds; i++, t += 1000) {
 		if (i >= quiet_from && i < quiet_to) {
 			if (i % 50 == 0)
-				say(f, "{'t':%lld,'node':'n3','kind':'server','url':'http://x/','http':503}", (long long)t);
+				say(f, "{'t':%lld,'node':'n3','kind':'server','url':'http://x/','http':503}",
+					(long long)t);
 			continue;
 		}
 		if (i % 2 == 0)
@@ -292,7 +298,7 @@ static int64_t sql_number(const char *name, const char *sql)
 /* Four hours in a file that holds about one; a verdict after the first hour. */
 static void old_samples_go_but_not_those_around_a_verdict(void **state)
 {
-	struct writer_options options = { .path = store_path("evict.db"), .size_cap = 4 << 20 };
+	struct writer_options options = {.path = store_path("evict.db"), .size_cap = 4 << 20};
 	const int64_t verdict = T0 + 60 * MINUTE;
 	struct writer_status status;
 	int64_t t = T0, end, kept;
@@ -329,13 +335,19 @@ static void old_samples_go_but_not_those_around_a_verdict(void **state)
 	assert_true(status.ok);
 	writer_close(f.writer);
 	assert_true(sql_number("evict.db", "PRAGMA page_count") * 4096 <= 4 << 20);
-	assert_true(sql_number("evict.db", "SELECT min(t) FROM process_sample WHERE node='gpu-node-17' AND NOT t BETWEEN"
-		" 1764577200000-300000 AND 1764577200000+60000") > T0 + 100 * MINUTE);
+	assert_true(
+		sql_number("evict.db", "SELECT min(t) FROM process_sample WHERE node='gpu-node-17' AND NOT t BETWEEN"
+				       " 1764577200000-300000 AND 1764577200000+60000") > T0 + 100 * MINUTE);
 	/* Every row from five minutes before to one minute after. */
-	kept = sql_number("evict.db", "SELECT count(*) FROM process_sample WHERE t BETWEEN 1764577200000-300000 AND 1764577200000+60000");
+	kept = sql_number("evict.db",
+		"SELECT count(*) FROM process_sample WHERE t BETWEEN 1764577200000-300000 AND 1764577200000+60000");
 	assert_int_equal(kept, (300 + 60) / 2 * 13 + 13);
-	assert_int_equal(sql_number("evict.db", "SELECT count(*) FROM stack_thread WHERE stack NOT IN(SELECT id FROM stack)"), 0);
-	assert_int_equal(sql_number("evict.db", "SELECT count(*) FROM stack WHERE t BETWEEN 1764577200000-300000 AND 1764577200000+60000"),
+	assert_int_equal(
+		sql_number("evict.db", "SELECT count(*) FROM stack_thread WHERE stack NOT IN(SELECT id FROM stack)"),
+		0);
+	assert_int_equal(
+		sql_number("evict.db",
+			"SELECT count(*) FROM stack WHERE t BETWEEN 1764577200000-300000 AND 1764577200000+60000"),
 		(300 + 60) / 10 * 8);
 	/* What is left is as if nothing had gone. */
 	kept = sql_number("evict.db", "SELECT min(t) FROM process_sample WHERE t>1764577200000+120000");
@@ -354,16 +366,21 @@ static void silence_is_noted_once(void **state)
 	play(&f, T0, 2, 0, 0);
 	play(&f, T0 + 2000, 600, 0, 600);
 	writer_close(f.writer);
-	assert_int_equal(sql_number("once.db", "SELECT count(*) FROM silent WHERE kind='gpu' AND node='gpu-node-17'"), 8);
-	assert_int_equal(sql_number("once.db", "SELECT count(*) FROM silent WHERE kind='gpu_process' AND node='gpu-node-17'"), 8);
+	assert_int_equal(
+		sql_number("once.db", "SELECT count(*) FROM silent WHERE kind='gpu' AND node='gpu-node-17'"), 8);
+	assert_int_equal(
+		sql_number("once.db", "SELECT count(*) FROM silent WHERE kind='gpu_process' AND node='gpu-node-17'"),
+		8);
 	front_end(&f);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seek_equals_play), cmocka_unit_test(seek_equals_play_over_a_gap),
-		cmocka_unit_test(seek_equals_play_after_a_kill), cmocka_unit_test(silence_is_noted_once),
+		cmocka_unit_test(seek_equals_play),
+		cmocka_unit_test(seek_equals_play_over_a_gap),
+		cmocka_unit_test(seek_equals_play_after_a_kill),
+		cmocka_unit_test(silence_is_noted_once),
 		cmocka_unit_test(old_samples_go_but_not_those_around_a_verdict),
 	};
 

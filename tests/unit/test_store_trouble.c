@@ -64,7 +64,8 @@ static void make_odd_files(void)
 {
 	sql("other.db", "CREATE TABLE mine(a);INSERT INTO mine VALUES(1)");
 	sql("other-version.db", "CREATE TABLE mine(a);PRAGMA user_version=1");
-	write_bytes("text.db", "2026-12-01 10:00:00 INFO nothing to see here, but long enough to be a header of some kind\n", 90);
+	write_bytes("text.db",
+		"2026-12-01 10:00:00 INFO nothing to see here, but long enough to be a header of some kind\n", 90);
 	writer_close(store_writer("newer.db"));
 	sql("newer.db", "PRAGMA user_version=99");
 	writer_close(store_writer("unversioned.db"));
@@ -75,17 +76,19 @@ static void make_odd_files(void)
 	write_bytes("empty.db", "", 0);
 }
 
-static const struct { const char *name, *reader, *writer; } refused[] = {
-	{ "other.db", "not a session of hangtop", "not a session of hangtop" },
-	{ "other-version.db", "not a session of hangtop", "not a session of hangtop" },
-	{ "text.db", "is not a session file", "is not a session file" },
-	{ "newer.db", "newer hangtop", "newer hangtop" },
-	{ "unversioned.db", "damaged", "damaged" },
-	{ "hollow.db", "damaged", "no such table" },
-	{ "folder.db", "is not a file", "cannot write the session file" },
-	{ "fifo.db", "is not a file", "not a regular file" },
-	{ "empty.db", "is an empty file", NULL },
-	{ "absent.db", "No such file", NULL },
+static const struct {
+	const char *name, *reader, *writer;
+} refused[] = {
+	{"other.db", "not a session of hangtop", "not a session of hangtop"},
+	{"other-version.db", "not a session of hangtop", "not a session of hangtop"},
+	{"text.db", "is not a session file", "is not a session file"},
+	{"newer.db", "newer hangtop", "newer hangtop"},
+	{"unversioned.db", "damaged", "damaged"},
+	{"hollow.db", "damaged", "no such table"},
+	{"folder.db", "is not a file", "cannot write the session file"},
+	{"fifo.db", "is not a file", "not a regular file"},
+	{"empty.db", "is an empty file", NULL},
+	{"absent.db", "No such file", NULL},
 };
 
 static void what_is_not_ours_is_refused_in_words(void **state)
@@ -93,7 +96,7 @@ static void what_is_not_ours_is_refused_in_words(void **state)
 	(void)state;
 	make_odd_files();
 	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-		struct writer_options options = { .path = store_path(refused[i].name) };
+		struct writer_options options = {.path = store_path(refused[i].name)};
 		struct error error;
 		struct reader *r;
 		struct writer *w;
@@ -113,13 +116,13 @@ static void what_is_not_ours_is_refused_in_words(void **state)
 
 static void a_foreign_file_is_not_changed(void **state)
 {
-	static const char *const name[] = { "foreign.db", "foreign.txt" };
+	static const char *const name[] = {"foreign.db", "foreign.txt"};
 
 	(void)state;
 	sql("foreign.db", "CREATE TABLE mine(a);INSERT INTO mine VALUES(1)");
 	write_bytes("foreign.txt", "precious", 8);
 	for (int i = 0; i < 2; i++) {
-		struct writer_options options = { .path = store_path(name[i]) };
+		struct writer_options options = {.path = store_path(name[i])};
 		char *before, *after, beside[520];
 		size_t n = read_bytes(name[i], &before);
 		struct writer *w;
@@ -136,13 +139,13 @@ static void a_foreign_file_is_not_changed(void **state)
 
 static void an_unwritable_place_is_said_with_a_remedy(void **state)
 {
-	static const char *const path[] = { "/proc/nowhere/s.db", "/dev/null/s.db" };
+	static const char *const path[] = {"/proc/nowhere/s.db", "/dev/null/s.db"};
 	struct error error;
 	struct writer *w;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct writer_options options = { .path = path[i] };
+		struct writer_options options = {.path = path[i]};
 
 		assert_int_equal(writer_open(&w, &options, &error), -1);
 		assert_non_null(strstr(error.text, i ? "cannot write the session file" : "cannot make the folder"));
@@ -161,8 +164,10 @@ static void an_older_file_is_read_and_written_on(void **state)
 	(void)state;
 	writer_close(w);
 	/* Before most columns of gpu and the table of marks were thought of. */
-	sql("older.db", "DROP TABLE gpu;DROP TABLE mark;CREATE TABLE gpu(t INTEGER NOT NULL,lag INTEGER,node TEXT NOT NULL,"
-		"gpu INTEGER,busy_pct REAL,PRIMARY KEY(t,node,gpu)) WITHOUT ROWID;INSERT INTO gpu VALUES(5,NULL,'n',3,50.5)");
+	sql("older.db",
+		"DROP TABLE gpu;DROP TABLE mark;CREATE TABLE gpu(t INTEGER NOT NULL,lag INTEGER,node TEXT NOT NULL,"
+		"gpu INTEGER,busy_pct REAL,PRIMARY KEY(t,node,gpu)) WITHOUT ROWID;INSERT INTO gpu "
+		"VALUES(5,NULL,'n',3,50.5)");
 	buf_init(&out, 0);
 	r = store_reader("older.db");
 	assert_non_null(r);
@@ -176,7 +181,8 @@ static void an_older_file_is_read_and_written_on(void **state)
 	r = store_reader("older.db");
 	assert_int_equal(reader_between(r, 5, 10, store_line, &out, NULL), 0);
 	reader_close(r);
-	assert_string_equal(buf_string(&out), "{\"t\":5,\"node\":\"n\",\"kind\":\"gpu\",\"gpu\":3,\"busy_pct\":50.5}\n"
+	assert_string_equal(buf_string(&out),
+		"{\"t\":5,\"node\":\"n\",\"kind\":\"gpu\",\"gpu\":3,\"busy_pct\":50.5}\n"
 		"{\"t\":6,\"node\":\"n\",\"kind\":\"gpu\",\"gpu\":3,\"busy_pct\":1.0,\"power_w\":2.0}\n"
 		"{\"t\":7,\"node\":\"n\",\"kind\":\"mark\",\"name\":\"m\"}\n");
 	buf_release(&out);
@@ -187,7 +193,7 @@ static void an_older_file_is_read_and_written_on(void **state)
 static void two_recordings_into_one_file_are_refused(void **state)
 {
 	struct writer *w = store_writer("lock.db"), *second;
-	struct writer_options options = { .path = store_path("lock.db") };
+	struct writer_options options = {.path = store_path("lock.db")};
 	struct error error;
 
 	(void)state;
@@ -201,7 +207,7 @@ static void two_recordings_into_one_file_are_refused(void **state)
 
 static void a_clock_that_was_set_back_is_noticed(void **state)
 {
-	struct writer_options options = { .path = store_path("future.db") };
+	struct writer_options options = {.path = store_path("future.db")};
 	struct writer *w = store_writer("future.db");
 	struct error error;
 
@@ -236,12 +242,46 @@ static void a_removed_file_is_said(void **state)
 	writer_close(w);
 }
 
+/* A program that reads for ever keeps the log from being folded in: said, and samples stop before the disk is full. */
+static void a_reader_that_does_not_end_is_said(void **state)
+{
+	struct writer_options options = {.path = store_path("held.db"), .size_cap = 6 << 20};
+	struct writer_status status;
+	struct writer *w;
+	struct load load = {.each = store_add, .seed = 5};
+	sqlite3 *db;
+	int64_t t = T0;
+
+	(void)state;
+	assert_int_equal(writer_open(&w, &options, NULL), 0);
+	load.context = w;
+	assert_int_equal(sqlite3_open(options.path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN;SELECT count(*) FROM gpu", NULL, NULL, NULL), SQLITE_OK);
+	writer_status(w, &status);
+	for (int i = 0; i < 20000 && status.ok; i++) {
+		load_tick(&load, t += 1000);
+		if (i % 4 == 0)
+			writer_wait(w, 0);
+		writer_status(w, &status);
+	}
+	assert_false(status.ok);
+	assert_non_null(strstr(status.detail, "does not end"));
+	/* What matters is written all the same. */
+	say(w, "{'t':1799999999999,'node':'n','kind':'note','text':'x'}");
+	writer_wait(w, 0);
+	sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	sqlite3_close(db);
+	wait_for_status(w, true, &status);
+	assert_true(status.dropped > 0);
+	writer_close(w);
+}
+
 /* --- a folder that cannot be written --- */
 
 static int read_as_nobody(const char *name, char *why, size_t size)
 {
 	int channel[2], status;
-	struct error error = { .text = "" };
+	struct error error = {.text = ""};
 	struct reader *r;
 	pid_t child;
 	int rows = 0;
@@ -319,7 +359,7 @@ static void a_read_only_folder_can_be_read(void **state)
 static size_t sample_session(const char *name, char **bytes)
 {
 	struct writer *w = store_writer(name);
-	struct load load = { .each = store_add, .context = w, .seed = 5 };
+	struct load load = {.each = store_add, .context = w, .seed = 5};
 
 	for (int i = 0; i < 60; i++) {
 		load_tick(&load, T0 + i * 1000);
@@ -337,7 +377,7 @@ static size_t sample_session(const char *name, char **bytes)
 
 static bool exercise(const char *name)
 {
-	struct error error = { .text = "" };
+	struct error error = {.text = ""};
 	struct reader *r;
 	struct buf meta;
 	int64_t first, last, t;
@@ -390,7 +430,7 @@ static void a_file_cut_anywhere_does_not_crash(void **state)
 
 static void flipped_bytes_do_not_crash(void **state)
 {
-	struct load dice = { .seed = 99 };
+	struct load dice = {.seed = 99};
 	char *bytes, *copy;
 	size_t n = sample_session("flip-me.db", &bytes);
 
@@ -410,7 +450,7 @@ static void flipped_bytes_do_not_crash(void **state)
 		exercise("flip.db");
 		/* The writer must not fall over it either. */
 		if (i % 10 == 0) {
-			struct writer_options options = { .path = store_path("flip.db") };
+			struct writer_options options = {.path = store_path("flip.db")};
 			struct writer *w;
 
 			if (writer_open(&w, &options, NULL) == 0) {
@@ -429,11 +469,17 @@ static void flipped_bytes_do_not_crash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_not_ours_is_refused_in_words), cmocka_unit_test(a_foreign_file_is_not_changed),
-		cmocka_unit_test(an_unwritable_place_is_said_with_a_remedy), cmocka_unit_test(an_older_file_is_read_and_written_on),
-		cmocka_unit_test(two_recordings_into_one_file_are_refused), cmocka_unit_test(a_clock_that_was_set_back_is_noticed),
-		cmocka_unit_test(a_removed_file_is_said), cmocka_unit_test(a_read_only_folder_can_be_read),
-		cmocka_unit_test(a_file_cut_anywhere_does_not_crash), cmocka_unit_test(flipped_bytes_do_not_crash),
+		cmocka_unit_test(what_is_not_ours_is_refused_in_words),
+		cmocka_unit_test(a_foreign_file_is_not_changed),
+		cmocka_unit_test(an_unwritable_place_is_said_with_a_remedy),
+		cmocka_unit_test(an_older_file_is_read_and_written_on),
+		cmocka_unit_test(two_recordings_into_one_file_are_refused),
+		cmocka_unit_test(a_clock_that_was_set_back_is_noticed),
+		cmocka_unit_test(a_removed_file_is_said),
+		cmocka_unit_test(a_reader_that_does_not_end_is_said),
+		cmocka_unit_test(a_read_only_folder_can_be_read),
+		cmocka_unit_test(a_file_cut_anywhere_does_not_crash),
+		cmocka_unit_test(flipped_bytes_do_not_crash),
 	};
 
 	return cmocka_run_group_tests(tests, store_setup, store_teardown);
