@@ -20,6 +20,7 @@
 #include "ui/ui.h"
 
 #define PAINT_MS 50             /* at most 20 frames a second */
+#define PASSIVE_MS 500          /* between frames that only new samples ask for */
 #define PLAY_MS 50
 #define KEYS_A_TURN 64
 
@@ -35,8 +36,9 @@ struct screen {
 	int64_t play_mono;             /* when the play clock was moved last */
 	int64_t painted;               /* mono */
 	int64_t second;                /* wall second shown */
+	enum state painted_state;
 	bool dirty, waiting, closing;
-	char message[256];
+	char message[512];
 	int64_t message_t;             /* wall */
 	enum state title_state;
 	bool titled;
@@ -129,6 +131,7 @@ static void paint(struct screen *s)
 	announce(s, &view);
 	s->dirty = false;
 	s->painted = clock_mono_ms();
+	s->painted_state = view.verdict->state;
 	s->second = clock_wall_ms() / 1000;
 }
 
@@ -144,15 +147,25 @@ static void on_paint(uv_timer_t *timer)
 	uv_timer_start(&s->paint, on_paint, (uint64_t)(1000 - wall % 1000 + 2), 0);
 }
 
-void screen_touch(struct screen *s)
+static void paint_within(struct screen *s, int64_t spacing)
 {
-	int64_t since = clock_mono_ms() - s->painted;
+	int64_t since = clock_mono_ms() - s->painted, wait = since >= spacing ? 0 : spacing - since;
 
 	s->dirty = true;
-	if (s->waiting || s->closing)
+	if (s->closing || (s->waiting && uv_timer_get_due_in(&s->paint) <= (uint64_t)wait))
 		return;
 	s->waiting = true;
-	uv_timer_start(&s->paint, on_paint, since >= PAINT_MS ? 0 : (uint64_t)(PAINT_MS - since), 0);
+	uv_timer_start(&s->paint, on_paint, (uint64_t)wait, 0);
+}
+
+void screen_touch(struct screen *s)
+{
+	paint_within(s, PAINT_MS);
+}
+
+void screen_news(struct screen *s)
+{
+	paint_within(s, shown_core(s)->verdict.state != s->painted_state ? PAINT_MS : PASSIVE_MS);
 }
 
 void screen_message(struct screen *s, const char *text)

@@ -20,6 +20,8 @@ void screen_live(struct screen *screen, struct live *live);
 void screen_replay(struct screen *screen, struct replay *replay);
 /* Something changed: paint soon. */
 void screen_touch(struct screen *screen);
+/* New samples came in: paint within half a second, at once when the verdict is another. */
+void screen_news(struct screen *screen);
 void screen_message(struct screen *screen, const char *text);
 /* `quit` is called once, when the user has asked to leave (signal 0) or a signal says so. */
 void screen_on_quit(struct screen *screen, void (*quit)(void *context, int signal), void *context);

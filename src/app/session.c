@@ -154,7 +154,7 @@ static void on_moved(void *context)
 	struct session *s = context;
 
 	if (s->screen)
-		screen_touch(s->screen);
+		screen_news(s->screen);
 }
 
 static void watch_signals(struct session *s)

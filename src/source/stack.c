@@ -1,6 +1,6 @@
 /* stack.c - the stack source: py-spy dumps of every process of the server, one at a time per process.
  *
- * A round asks all workers, then engine and api. Rounds start on request ("key", "suspect") and in the background; requests
+ * A round asks all workers, then (when asked for) engine and api. Rounds start on request ("key", "suspect") and in the background; requests
  * that come while a round is running make one more round after it. py-spy runs with --nonblocking: it never stops the process.
  * When py-spy is missing or denied the kernel's view from /proc stands in: state, wait channel, system call, kernel stack.
  */
@@ -417,8 +417,10 @@ static void start_round(struct stack_source *s, const char *why)
 	if (!s->py_spy || s->round_started - s->looked > 60000)
 		look_for_py_spy(s);
 	add_jobs(s, "worker");
-	add_jobs(s, "engine");
-	add_jobs(s, "api");
+	if (strcmp(why, "background") != 0) { /* who gives the work is asked when it matters */
+		add_jobs(s, "engine");
+		add_jobs(s, "api");
+	}
 	go_on(s);
 }
 
