@@ -166,16 +166,22 @@ static void test_look_back(void **state)
 	end(&b);
 }
 
-/* Only the last 256 KiB are looked at, and open requests are unknown, not 0, when nothing tells. */
+/* Only the last 256 KiB are looked at, from the first whole line on, and open requests are unknown, not 0, when nothing tells. */
 static void test_look_back_is_bounded(void **state)
 {
+	static const char torn[] = "[atom 08:00:00] HW Exception by GPU node-9\n", ready[] = "[atom 1] Server started successfully and "
+		"ready to accept requests\n";
+	struct buf text;
 	struct bed b;
 
 	(void)state;
-	write_new("HW Exception by GPU node-9\n[atom 08:00:00] Request 1 arrived, x, pending requests: 9\n");
-	for (int i = 0; i < 3000; i++)
-		append("an ordinary line of about one hundred bytes, so that three thousand of them are more than is looked at\n");
-	append("[atom 09:00:00] Server started successfully and ready to accept requests\n");
+	buf_init(&text, 0);
+	buf_printf(&text, "[atom 08:00:00] Request 1 arrived, x, pending requests: 9\n%s", torn);
+	for (size_t n = (256 << 10) - (sizeof torn - 1 - 10) - (sizeof ready - 1); n; n--)
+		buf_char(&text, n % 100 == 1 ? '\n' : 'x');
+	buf_text(&text, ready);
+	write_new(buf_string(&text));
+	buf_release(&text);
 	begin(&b);
 	bed_start(&b);
 	assert_true(followed(&b));
@@ -359,7 +365,8 @@ static void test_long_lines(void **state)
 	assert_true(followed(&b));
 	memset(line, 'y', sizeof line);
 	memcpy(line, "HW Exception by GPU node-1", 26);
-	memcpy(line + sizeof line - 60, "Engine Core: output send 1000 reqs", 34); /* in what is skipped */
+	for (size_t i = 70000; i < sizeof line - 100; i += 1000)
+		memcpy(line + i, "Engine Core: output send 1000 reqs", 34); /* in what is skipped */
 	line[sizeof line - 1] = '\n';
 	put("ae", line, sizeof line);
 	append("[atom 2] Engine Core: output send 2 reqs\n");
