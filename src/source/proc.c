@@ -19,6 +19,7 @@
 #include "source/source.h"
 
 #define SCAN_MS 5000
+#define SCAN_SOON_MS 1000       /* while the server is there but its workers are not */
 #define HEALTH_MS 10000
 #define TRACKED_MAX 512
 #define TITLE_MAX 512
@@ -316,6 +317,18 @@ static void health(struct proc_source *s)
 	}
 }
 
+/* Workers appear one by one while a server loads: look often until they are there. */
+static int64_t scan_every(const struct proc_source *s)
+{
+	bool api = false, worker = false;
+
+	for (int i = 0; i < s->count; i++) {
+		api = api || (s->tracked[i].role == ROLE_API && !s->tracked[i].ended);
+		worker = worker || (s->tracked[i].role == ROLE_WORKER && !s->tracked[i].ended);
+	}
+	return api && !worker ? SCAN_SOON_MS : SCAN_MS;
+}
+
 static void on_timer(uv_timer_t *timer)
 {
 	struct proc_source *s = timer->data;
@@ -324,7 +337,7 @@ static void on_timer(uv_timer_t *timer)
 
 	if (sample)
 		s->sampled = mono;
-	if (mono - s->scanned >= SCAN_MS)
+	if (mono - s->scanned >= scan_every(s) - 50)
 		scan(s);
 	for (int i = 0; i < s->count; i++)
 		changed = look_at(s, &s->tracked[i], sample) || changed;

@@ -452,13 +452,21 @@ static void go_on(struct stack_source *s)
 	}
 }
 
+static bool has_worker(const struct target *target)
+{
+	for (int i = 0; i < target->processes; i++)
+		if (!target->process[i].ended && strcmp(target->process[i].role, "worker") == 0)
+			return true;
+	return false;
+}
+
 static void on_timer(uv_timer_t *timer)
 {
 	struct stack_source *s = timer->data;
 	int64_t mono = clock_mono_ms();
 	int every = s->env->options->stacks_every_ms;
 
-	if (every > 0 && !s->round_open && mono - s->round_started >= every && s->env->target->processes)
+	if (every > 0 && !s->round_open && mono - s->round_started >= every && has_worker(s->env->target))
 		start_round(s, "background");
 	if (mono - s->healthy >= HEALTH_MS)
 		health(s);
