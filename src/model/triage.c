@@ -320,6 +320,10 @@ static bool hung(const struct facts *f, struct verdict *v)
 	/* Without any reading of the GPUs the same stacks may be a long generation: wait three times as long. */
 	if (f->gpus == GPUS_UNKNOWN && f->stall < 3 * f->options->stall_ms)
 		return false;
+	/* Workers that wait for work with a count that only the log keeps: an engine whose log does not say that a request
+	 * ended looks the same when it is idle. */
+	if (f->parked && observation_text_is(f->requests, REQUESTS_via, "log"))
+		return false;
 	v->grade = f->gpus == GPUS_UNKNOWN ? 'B' : 'A';
 	show_stall(v, f);
 	return true;

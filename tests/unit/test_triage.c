@@ -35,6 +35,7 @@ struct world {
 	const char *state3;            /* of rank 3's process, NULL S */
 	enum state state;
 	const char *where, *candidates;
+	const char *via;               /* who counts the requests; NULL the log */
 };
 
 #define LINES .ready = 600, .loading = NONE, .fault = NONE, .fatal = NONE, .start = NONE, .dead3 = NONE, .api_dead = NONE
@@ -70,7 +71,9 @@ static const struct world world[] = {
 	{ "one rank behind", 30, 5, 100, 100, 0, 0, COLLECTIVE, HOST, 1, 9, "ok", LINES, .state = STATE_HUNG, .where = "host",
 		.candidates = "TP3" },
 	{ "host deadlock", 30, 5, 100, 0, 0, NONE, LOCKED, LOCKED, 1, 9, "ok", LINES, .state = STATE_HUNG, .where = "host" },
-	{ "engine gives no work", 30, 5, 100, 0, 0, NONE, PARKED, PARKED, 1, 9, "ok", LINES, .state = STATE_HUNG, .where = "host" },
+	{ "engine gives no work, by the log alone", 30, 5, 100, 0, 0, NONE, PARKED, PARKED, 1, 9, "ok", LINES, .state = STATE_SUSPECT },
+	{ "engine gives no work, by its counters", 30, 5, 100, 0, 0, NONE, PARKED, PARKED, 1, 9, "ok", LINES, .via = "metrics",
+		.state = STATE_HUNG, .where = "host" },
 	{ "no stacks, GPUs spin", 30, 5, 100, 100, 0, NONE, NULL, NULL, 0, 0, "ok", LINES, .state = STATE_HUNG, .where = "kernel" },
 	{ "no stacks, memory activity unknown: not hung", 60, 5, 100, 100, NONE, NONE, NULL, NULL, 0, 0, "ok", LINES,
 		.state = STATE_SUSPECT },
@@ -151,7 +154,7 @@ static void build(struct model *m, const struct world *w)
 	log_line(m, "ready", w->ready);
 	log_line(m, "fatal", w->fatal);
 	if (w->open > 0)
-		FEED(m, "{'t':%d,'node':'n','kind':'requests','via':'log','open':%d}", S(w->open_age), w->open);
+		FEED(m, "{'t':%d,'node':'n','kind':'requests','via':'%s','open':%d}", S(w->open_age), w->via ? w->via : "log", w->open);
 	else if (w->open == 0)
 		FEED(m, "{'t':%d,'node':'n','kind':'requests','via':'log','open':0}", S(w->open_age));
 	if (w->progress >= 0)
