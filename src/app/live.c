@@ -210,6 +210,21 @@ static void on_health(void *context, const char *name, const char *state, const 
 		front_health(a->live, name, state, detail, remedy);
 }
 
+/* An agent that is started again reads the log on from the last line that was recorded. */
+static void carry_on(void *context, const char *add[2])
+{
+	static char number[32];
+	struct agent_link *a = context;
+	const struct observation *last = model_event(&a->live->core.model, KIND_log, 0);
+	int64_t offset;
+
+	if (!last || !observation_get_int(last, LOG_offset, &offset))
+		return;
+	snprintf(number, sizeof number, "%lld", (long long)offset);
+	add[0] = "--log-offset";
+	add[1] = number;
+}
+
 static void start_agent(struct live *live, struct agent_link *a, const char *name, const char *sources)
 {
 	const char *argv[ARGS_MAX + 8];
@@ -232,6 +247,7 @@ static void start_agent(struct live *live, struct agent_link *a, const char *nam
 	options.argv = argv;
 	options.observe = on_observe;
 	options.health = on_health;
+	options.again = a == &live->agent[1] ? carry_on : NULL;
 	options.context = a;
 	a->link = link_start(live->loop, &options);
 	free(self);

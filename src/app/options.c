@@ -31,6 +31,7 @@ static const struct option_row {
 	{ "pid", 'p', NUMBER, "PID", AT(pid), SOURCES, "the server's process (default: found by its command line)" },
 	{ "log", 'l', WORD, "FILE", AT(source.log), SOURCES, "the server's log (default: its standard output, then the profile's)" },
 	{ "log-from-start", 0, FLAG, NULL, AT(log_from_start), SOURCES, "read the log from its beginning, not from its end" },
+	{ "log-offset", 0, NUMBER, "BYTES", AT(source.log_offset), SOURCES, "read the log from this offset on, when it is that long" },
 	{ "url", 'u', WORD, "URL", AT(source.url), SOURCES, "base URL of the server, e.g. http://127.0.0.1:8000" },
 	{ "engine", 'e', WORD, "NAME", AT(source.engine), SOURCES, "profile: atom, vllm, sglang, torchrun or your own" },
 	{ "api-key-file", 0, WORD, "FILE", AT(source.api_key_file), SOURCES, "file with the API key (or environment HANGTOP_API_KEY)" },

@@ -24,7 +24,9 @@
 
 struct link {
 	uv_loop_t *loop;
-	char *name, *argv[ARGS_MAX + 1];
+	char *name, *argv[ARGS_MAX + 3];
+	int args;                      /* given; up to two more are added on another start */
+	void (*again)(void *, const char *[2]);
 	void (*observe)(void *, const struct observation *);
 	void (*health)(void *, const char *, const char *, const char *, const char *);
 	void *context;
@@ -196,10 +198,25 @@ static int spawn(struct link *l)
 	return uv_spawn(l->loop, &l->process, &options);
 }
 
+static void add_words(struct link *l)
+{
+	const char *add[2] = { NULL, NULL };
+
+	if (!l->again || !l->started)
+		return;
+	l->again(l->context, add);
+	for (int i = 0; i < 2; i++) {
+		free(l->argv[l->args + i]);
+		l->argv[l->args + i] = mem_text(add[i]);
+	}
+}
+
 static void start(struct link *l)
 {
 	char detail[300];
 	int status;
+
+	add_words(l);
 
 	uv_pipe_init(l->loop, &l->in, 0);
 	uv_pipe_init(l->loop, &l->out, 0);
@@ -230,7 +247,8 @@ struct link *link_start(uv_loop_t *loop, const struct link_options *options)
 	l->loop = loop;
 	l->name = mem_text(options->name);
 	for (int i = 0; options->argv[i] && i < ARGS_MAX; i++)
-		l->argv[i] = mem_text(options->argv[i]);
+		l->argv[l->args++] = mem_text(options->argv[i]);
+	l->again = options->again;
 	l->observe = options->observe;
 	l->health = options->health;
 	l->context = options->context;

@@ -20,6 +20,9 @@ struct link_options {
 	void (*observe)(void *context, const struct observation *o); /* borrowed */
 	/* Something about the link itself changed: up, down, garbage. detail and remedy are words. */
 	void (*health)(void *context, const char *name, const char *state, const char *detail, const char *remedy);
+	/* Asked before each start but the first: a word or two to add to argv (NULL none), so that the agent carries on where the
+	 * one before it was. Borrowed until the start. May be NULL. */
+	void (*again)(void *context, const char *add[2]);
 	void *context;
 };
 

@@ -191,10 +191,17 @@ static void on_timer(uv_timer_t *timer)
 	link_stop(a->link, on_closed, a);
 }
 
+static void carried(void *context, const char *add[2])
+{
+	(void)context;
+	add[0] = "carried";
+}
+
 static void watch(struct agent *a, const char *script, int want, const char *request)
 {
 	const char *argv[] = { "/bin/sh", "-c", script, NULL };
-	struct link_options options = { "agent-test", argv, on_observe, on_health, a };
+	struct link_options options = { .name = "agent-test", .argv = argv, .observe = on_observe, .health = on_health,
+		.again = carried, .context = a };
 
 	memset(a, 0, sizeof *a);
 	a->want = want;
@@ -232,6 +239,8 @@ static void an_agent_that_ends_is_started_again(void **state)
 	(void)state;
 	watch(&a, NOTE "exit 7", 2, NULL);
 	assert_true(a.failed >= 1);
+	/* ... with the words that let it carry on: $0 is the first one after the script. */
+	watch(&a, "case $0 in carried) " NOTE "cat >/dev/null;; *) exit 3;; esac", 1, NULL);
 }
 
 static void a_stopped_agent_can_be_left(void **state)
