@@ -3,13 +3,16 @@
 
 #include "parse/proc_files.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/json_write.h"
 #include "base/text.h"
 
+#define ENV_NAME_MAX 200
 #define ENV_VALUE_MAX 400
 #define ENV_COUNT_MAX 200
+#define ENV_ROOM 8192            /* no variable takes more as JSON */
 
 bool proc_stat_parse(struct span text, struct proc_stat *out)
 {
@@ -70,25 +73,66 @@ void proc_status_parse(struct span text, struct proc_status *out)
 	}
 }
 
+/* --- the command line --- */
+
+static bool is_secret_option(struct span word)
+{
+	/* By the last part of the name: --api-key and --hf-token, not --tokenizer and --max-num-batched-tokens. */
+	static const char *const end[] = { "key", "token", "secret", "password", "passwd", "credential", "credentials", "cookie" };
+	char name[64];
+	struct span lower;
+
+	if (!span_skip(&word, "-") || word.len >= sizeof name)
+		return false;
+	for (size_t i = 0; i < word.len; i++)
+		name[i] = (char)tolower((unsigned char)word.at[i]);
+	lower = span_make(name, word.len);
+	for (size_t i = 0; i < sizeof end / sizeof end[0]; i++)
+		if (span_ends(lower, end[i]))
+			return true;
+	return false;
+}
+
+static bool is_known_token(struct span word)
+{
+	return word.len >= 16 && (span_starts(word, "sk-") || span_starts(word, "hf_") || span_starts(word, "ghp_"));
+}
+
+/* One argument; `secret` says that the option before wants a value that nobody may see. */
+static void put_word(struct buf *out, struct span word, bool *secret)
+{
+	long equals = span_find_char(word, '=');
+	struct span name = equals > 0 ? span_sub(word, 0, (size_t)equals) : word;
+
+	if (span_starts(word, "-"))
+		*secret = false;
+	if (*secret || is_known_token(word)) {
+		buf_text(out, "***");
+	} else if (is_secret_option(name)) {
+		buf_span(out, name);
+		if (equals > 0)
+			buf_text(out, "=***");
+		else
+			*secret = true;
+	} else {
+		buf_span(out, word);
+	}
+}
+
 void proc_cmdline(struct span text, struct buf *out)
 {
+	bool secret = false, first = true;
 	struct span word;
-	bool title;
 
-	while (text.len && text.at[text.len - 1] == 0)
-		text.len--;
-	/* setproctitle: "ATOM::TP0" and then only NULs; an ordinary first argument is a program's path. */
-	title = span_find_char(text, 0) < 0;
-	if (title) {
-		buf_span(out, text);
-		return;
-	}
-	for (bool first = true; span_cut(&text, 0, &word);) {
+	while (span_cut(&text, 0, &word)) {
 		if (!word.len)
 			continue;
 		if (!first)
 			buf_char(out, ' ');
-		buf_span(out, word);
+		put_word(out, word, &secret);
+		/* setproctitle: "ATOM::TP0", then NULs; behind them an old command line may show through. */
+		if (first && span_find(word, "::") > 0 && text.len && !text.at[0])
+			break;
 		first = false;
 	}
 }
@@ -150,13 +194,15 @@ static bool wanted(struct span name)
 	return false;
 }
 
-/* A long run of letters and digits without a path or a list in it: a key, whatever its name. */
-static bool looks_like_token(struct span value)
+/* A long run of letters and digits without a path or a list in it: a key, whatever its name. GPUs have such names too. */
+static bool looks_like_token(struct span name, struct span value)
 {
 	size_t run = 0, digits = 0;
 
-	if (span_starts(value, "sk-") || span_starts(value, "hf_") || span_starts(value, "ghp_"))
+	if (is_known_token(value))
 		return true;
+	if (span_ends(name, "VISIBLE_DEVICES"))
+		return false;
 	for (size_t i = 0; i < value.len; i++) {
 		char c = value.at[i];
 
@@ -177,7 +223,7 @@ void proc_environ_chosen(struct span text, struct buf *out)
 
 	jw_start(&w, out);
 	jw_object(&w, NULL);
-	while (span_cut(&text, 0, &word) && count < ENV_COUNT_MAX) {
+	while (span_cut(&text, 0, &word) && count < ENV_COUNT_MAX && out->max - out->len > ENV_ROOM) {
 		long equals = span_find_char(word, '=');
 		struct span name, value;
 		struct buf key, clean;
@@ -186,14 +232,14 @@ void proc_environ_chosen(struct span text, struct buf *out)
 			continue;
 		name = span_sub(word, 0, (size_t)equals);
 		value = span_sub(word, (size_t)equals + 1, ENV_VALUE_MAX);
-		if (!wanted(name))
+		if (name.len > ENV_NAME_MAX || !wanted(name))
 			continue;
 		count++;
-		buf_init(&key, 256);
+		buf_init(&key, ENV_NAME_MAX * 4);
 		buf_init(&clean, ENV_VALUE_MAX * 4);
 		text_scrub(&key, name);
 		text_scrub(&clean, value);
-		if (text_looks_secret(name) || looks_like_token(value))
+		if (text_looks_secret(name) || looks_like_token(name, value))
 			jw_string(&w, buf_string(&key), "***");
 		else
 			jw_text(&w, buf_string(&key), buf_as_span(&clean));
@@ -201,4 +247,32 @@ void proc_environ_chosen(struct span text, struct buf *out)
 		buf_release(&clean);
 	}
 	jw_end_object(&w);
+}
+
+/* --- the kernel's view --- */
+
+static bool name_of_line(enum proc_view view, struct span line, struct span *name)
+{
+	long close = span_find(line, "] ");
+	size_t n = 0;
+
+	if (view == PROC_STACK && span_starts(line, "[<") && close > 0) /* the address, hidden or not */
+		line = span_sub(line, (size_t)close + 2, line.len);
+	line = span_trim(line);
+	while (n < line.len && line.at[n] != '+' && line.at[n] != ' ')
+		n++;
+	*name = span_sub(line, 0, n);
+	if (view == PROC_SYSCALL)
+		return n && !span_is(*name, "running") && !span_is(*name, "-1");
+	return n && !span_is(*name, "0") && !span_starts(*name, "0x"); /* 0xffffffffffffffff ends old kernels' stacks */
+}
+
+bool proc_kernel_frame(enum proc_view view, struct span *rest, struct span *name)
+{
+	struct span line;
+
+	while (span_line(rest, &line))
+		if (name_of_line(view, line, name))
+			return true;
+	return false;
 }

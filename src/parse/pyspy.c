@@ -9,12 +9,21 @@
 #include "base/json_write.h"
 #include "base/text.h"
 
+#define TEXT_MAX 1000          /* bytes of a name or a frame */
+#define ROOM (12 * TEXT_MAX)   /* one text as JSON at its longest, and what closes the lists */
+
+/* A foreign text scrubbed and escaped grows, but not past ROOM: so the JSON can always be closed. */
+static bool has_room(const struct buf *out)
+{
+	return out->max - out->len > 2 * ROOM;
+}
+
 static void put_scrubbed(struct json_write *w, const char *key, struct span text)
 {
 	struct buf clean;
 
-	buf_init(&clean, 8192);
-	text_scrub(&clean, span_sub(text, 0, 2000));
+	buf_init(&clean, 4 * TEXT_MAX);
+	text_scrub(&clean, span_sub(text, 0, TEXT_MAX));
 	jw_text(w, key, buf_as_span(&clean));
 	buf_release(&clean);
 }
@@ -57,7 +66,7 @@ static void json_thread(struct json_write *w, json_t *thread)
 	jw_bool(w, "gil", gil);
 	jw_array(w, "frames");
 	json_array_foreach(frames, i, frame) {
-		if (i == PYSPY_FRAMES_MAX)
+		if (i == PYSPY_FRAMES_MAX || !has_room(w->out))
 			break;
 		if (json_is_object(frame))
 			json_frame(w, frame);
@@ -80,7 +89,7 @@ int pyspy_json(struct span text, struct buf *out, struct error *error)
 	jw_start(&w, out);
 	jw_array(&w, NULL);
 	/* Newest first in JSON: the main thread is the last. */
-	for (size_t i = json_array_size(root); i-- > 0 && threads < PYSPY_THREADS_MAX;) {
+	for (size_t i = json_array_size(root); i-- > 0 && threads < PYSPY_THREADS_MAX && has_room(out);) {
 		json_t *thread = json_array_get(root, i);
 
 		if (!json_is_object(thread))
@@ -143,57 +152,64 @@ int pyspy_text(struct span text, struct buf *out, struct error *error)
 	struct json_write w;
 	int threads = 0, frames = 0;
 
-	jw_start(&w, out);
-	jw_array(&w, NULL);
 	while (span_line(&text, &line)) {
 		if (thread_header(line, &id, &state, &name)) {
-			if (threads == PYSPY_THREADS_MAX)
+			if (threads == PYSPY_THREADS_MAX || !has_room(out))
 				break;
 			if (threads) {
 				jw_end_array(&w);
 				jw_end_object(&w);
+			} else {
+				jw_start(&w, out);
+				jw_array(&w, NULL);
 			}
 			open_thread(&w, id, state, name);
 			threads++;
 			frames = 0;
-		} else if (threads && frame_line(line, &frame) && frames < PYSPY_FRAMES_MAX) {
+		} else if (threads && frame_line(line, &frame) && frames < PYSPY_FRAMES_MAX && has_room(out)) {
 			put_scrubbed(&w, NULL, frame);
 			frames++;
 		}
 	}
-	if (threads) {
-		jw_end_array(&w);
-		jw_end_object(&w);
-	}
+	if (!threads)
+		return error_set(error, "py-spy printed no thread");
 	jw_end_array(&w);
-	return threads ? threads : error_set(error, "py-spy printed no thread");
+	jw_end_object(&w);
+	jw_end_array(&w);
+	return threads;
 }
 
 /* --- errors --- */
 
+#define ALLOW "run as the server's user or as root, or: sysctl -w kernel.yama.ptrace_scope=0; in a container add --cap-add SYS_PTRACE"
+
+/* The first row that fits counts: what a cause says is above what it caused. */
 static const struct {
 	const char *part;
 	enum pyspy_trouble trouble;
 	const char *words, *remedy;
 } error_table[] = {
 	{ "Unsupported version of Python", PYSPY_VERSION, "this py-spy does not know the Python version", "pip install --upgrade py-spy" },
+	{ "Permission Denied", PYSPY_DENIED, "py-spy may not read the process", ALLOW },
+	{ "Permission denied", PYSPY_DENIED, "py-spy may not read the process", ALLOW },
+	{ "Operation not permitted", PYSPY_DENIED, "py-spy may not read the process", ALLOW },
+	{ "EPERM", PYSPY_DENIED, "py-spy may not read the process", ALLOW },
 	{ "Failed to find python version", PYSPY_NOT_PYTHON, "not a Python process, or still starting", "" },
 	{ "Failed to find a python interpreter", PYSPY_NOT_PYTHON, "not a Python process, or still starting", "" },
 	{ "Failed to find _PyRuntime", PYSPY_NOT_PYTHON, "not a Python process, or still starting", "" },
 	{ "Failed to open process", PYSPY_GONE, "the process is gone", "" },
 	{ "Failed to get process executable name", PYSPY_GONE, "the process is gone, or a zombie", "" },
-	{ "No such process", PYSPY_RACE, "the process changed while it was read", "" },
-	{ "Permission Denied", PYSPY_DENIED, "py-spy may not read the process",
-		"run as the server's user or as root, or: sysctl -w kernel.yama.ptrace_scope=0; in a container add --cap-add SYS_PTRACE" },
-	{ "Operation not permitted", PYSPY_DENIED, "py-spy may not read the process",
-		"run as the server's user or as root, or: sysctl -w kernel.yama.ptrace_scope=0; in a container add --cap-add SYS_PTRACE" },
-	{ "EPERM", PYSPY_DENIED, "py-spy may not read the process", "run as the server's user or as root" },
 	{ "Failed to suspend process", PYSPY_TRACED, "the process cannot be stopped: traced by another, or ended", "" },
+	{ "No such process", PYSPY_RACE, "the process changed while it was read", "" },
 	{ "Failed to get stack traces", PYSPY_RACE, "the stacks moved while they were read", "" },
-	{ "Failed to copy PyThreadState", PYSPY_RACE, "the stacks moved while they were read", "" },
+	{ "Failed to copy", PYSPY_RACE, "the stacks moved while they were read", "" },
 	{ "All threads failed to lock", PYSPY_RACE, "the stacks moved while they were read", "" },
 	{ "Bad address", PYSPY_RACE, "the stacks moved while they were read", "" },
 	{ "Failed to merge native", PYSPY_RACE, "native and Python frames do not match", "" },
+	{ "unexpected argument", PYSPY_USAGE, "this py-spy does not know an option", "pip install --upgrade py-spy" },
+	{ "which wasn't expected", PYSPY_USAGE, "this py-spy does not know an option", "pip install --upgrade py-spy" },
+	{ "failed to execute", PYSPY_NOT_RUN, "py-spy cannot be run", "pip install --force-reinstall py-spy" },
+	{ "GLIBC_", PYSPY_NOT_RUN, "this build of py-spy does not run here", "pip install --force-reinstall py-spy" },
 };
 
 enum pyspy_trouble pyspy_error(struct span err, const char **words, const char **remedy)
@@ -207,4 +223,18 @@ enum pyspy_trouble pyspy_error(struct span err, const char **words, const char *
 	*words = "py-spy failed";
 	*remedy = "run it by hand to see why: py-spy dump --nonblocking --pid PID";
 	return PYSPY_UNKNOWN;
+}
+
+struct span pyspy_error_line(struct span err)
+{
+	struct span line, first = span_make("", 0);
+
+	while (span_line(&err, &line)) {
+		line = span_trim(line);
+		if (span_skip(&line, "Error: "))
+			return line;
+		if (!first.len)
+			first = line;
+	}
+	return first;
 }

@@ -1,161 +1,26 @@
 /* proc.c - the proc source: the server's processes, found, sampled, and missed when they end.
  *
- * The table of all processes is looked at every 5 s, those of the server every interval; an end is seen within a second.
- * Rows: `process` when found, changed and ended; `process_sample` every interval for api, engine, workers.
+ * The table of all processes is looked at every 5 s, in the thread pool (proc_tree.h says why); those of the server every
+ * interval, on the loop: stat, status and wchan never wait. An end is seen within a second.
+ * Rows: `process` when found, changed and ended, and every minute; `process_sample` every interval for api, engine, workers.
  */
 #include "config.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "parse/proc_files.h"
-#include "source/proc_tree.h"
-#include "source/source.h"
+#include "source/proc.h"
 
 #define SCAN_MS 5000
 #define SCAN_SOON_MS 1000       /* while the server is there but its workers are not */
+#define SAY_MS 60000
 #define HEALTH_MS 10000
-#define TRACKED_MAX 512
-#define TITLE_MAX 512
-
-struct tracked {
-	int64_t pid, start_ticks, start;
-	int64_t ppid;
-	enum role role;
-	char rank[32], how[16], comm[20], *title;
-	int ended;
-	bool said;                     /* a row has been emitted for what is here now */
-	char state;
-	int64_t state_since;           /* wall */
-	int64_t ticks, ticks_at;       /* CPU at the last sample, mono */
-};
-
-struct proc_source {
-	struct source_env *env;
-	struct proc_tree tree;
-	uv_timer_t timer;
-	struct tracked *tracked;
-	int count;
-	int64_t pid;                   /* asked for by option or request; 0 find */
-	int64_t scanned, sampled, healthy; /* mono */
-	char trouble[200];
-	struct buf text;
-	void (*closed)(void *);
-	void *context;
-};
-
-/* --- rows --- */
-
-static void put_environment(struct proc_source *s, const struct tracked *t, struct observation *o, struct buf *env)
-{
-	if (t->ended || !proc_read(s->env->options->proc_root, t->pid, "environ", &s->text, 128 * 1024))
-		return;
-	proc_environ_chosen(buf_as_span(&s->text), env);
-	observation_span(o, PROCESS_env, buf_as_span(env));
-}
-
-static void emit_process(struct proc_source *s, struct tracked *t)
-{
-	struct observation o;
-	struct buf title, env, comm;
-	struct proc_status status;
-	char exe[512], path[600];
-	ssize_t n;
-
-	buf_init(&title, TITLE_MAX);
-	buf_init(&env, 64 * 1024);
-	buf_init(&comm, 128);
-	observation_init(&o, KIND_process, s->env->node, clock_wall_ms());
-	observation_int(&o, PROCESS_pid, t->pid);
-	observation_int(&o, PROCESS_start, t->start);
-	observation_int(&o, PROCESS_ppid, t->ppid);
-	observation_text(&o, PROCESS_role, role_word(t->role));
-	observation_text(&o, PROCESS_rank, *t->rank ? t->rank : NULL);
-	observation_text(&o, PROCESS_rank_how, *t->rank ? t->how : NULL);
-	if (t->title)
-		text_scrub(&title, span_sub(span_of(t->title), 0, TITLE_MAX));
-	observation_span(&o, PROCESS_title, buf_as_span(&title));
-	text_scrub(&comm, span_of(t->comm));
-	observation_span(&o, PROCESS_comm, buf_as_span(&comm));
-	put_environment(s, t, &o, &env);
-	if (!t->ended && proc_read(s->env->options->proc_root, t->pid, "status", &s->text, 8192)) {
-		proc_status_parse(buf_as_span(&s->text), &status);
-		if (status.uid >= 0)
-			observation_int(&o, PROCESS_uid, status.uid);
-	}
-	snprintf(path, sizeof path, "%.500s/%lld/exe", s->env->options->proc_root, (long long)t->pid);
-	n = t->ended ? -1 : readlink(path, exe, sizeof exe - 1);
-	if (n > 0)
-		observation_span(&o, PROCESS_exe, span_make(exe, (size_t)n));
-	observation_int(&o, PROCESS_ended, t->ended);
-	if (s->tree.profile)
-		observation_text(&o, PROCESS_engine, s->tree.profile->name);
-	s->env->emit(s->env->context, &o);
-	t->said = true;
-	buf_release(&title);
-	buf_release(&env);
-	buf_release(&comm);
-}
-
-static void cpu_since(struct tracked *t, const struct proc_stat *stat, int64_t mono, long hertz, struct observation *o)
-{
-	int64_t ticks = stat->utime + stat->stime;
-
-	if (t->ticks_at && mono > t->ticks_at)
-		observation_real(o, PROCESS_SAMPLE_cpu_pct,
-			round((double)(ticks - t->ticks) * 1e6 / (double)hertz / (double)(mono - t->ticks_at)) / 10.0);
-	t->ticks = ticks;
-	t->ticks_at = mono;
-}
-
-static void sample_waits(struct proc_source *s, struct tracked *t, struct observation *o, char *wchan, size_t size)
-{
-	struct proc_status status;
-	struct span text;
-
-	if (proc_read(s->env->options->proc_root, t->pid, "status", &s->text, 8192)) {
-		proc_status_parse(buf_as_span(&s->text), &status);
-		if (status.vol_switches >= 0)
-			observation_int(o, PROCESS_SAMPLE_vol_switches, status.vol_switches);
-		if (status.invol_switches >= 0)
-			observation_int(o, PROCESS_SAMPLE_invol_switches, status.invol_switches);
-		if (status.tracer > 0)
-			observation_int(o, PROCESS_SAMPLE_tracer, status.tracer);
-	}
-	if (proc_read(s->env->options->proc_root, t->pid, "wchan", &s->text, 200)) {
-		text = span_trim(buf_as_span(&s->text));
-		if (text.len && !span_is(text, "0")) {
-			snprintf(wchan, size, "%.*s", (int)text.len, text.at);
-			observation_text(o, PROCESS_SAMPLE_wchan, wchan);
-		}
-	}
-}
-
-static void emit_sample(struct proc_source *s, struct tracked *t, const struct proc_stat *stat)
-{
-	struct observation o;
-	char state[2] = { stat->state, 0 }, wchan[128];
-
-	observation_init(&o, KIND_process_sample, s->env->node, clock_wall_ms());
-	if (stat->state != t->state) {
-		t->state = stat->state;
-		t->state_since = o.t;
-	}
-	observation_int(&o, PROCESS_SAMPLE_pid, t->pid);
-	observation_text(&o, PROCESS_SAMPLE_state, state);
-	observation_int(&o, PROCESS_SAMPLE_state_since, t->state_since);
-	observation_int(&o, PROCESS_SAMPLE_threads, stat->threads);
-	observation_int(&o, PROCESS_SAMPLE_rss, stat->rss_pages * sysconf(_SC_PAGESIZE));
-	cpu_since(t, stat, clock_mono_ms(), s->tree.hertz, &o);
-	sample_waits(s, t, &o, wchan, sizeof wchan);
-	s->env->emit(s->env->context, &o);
-}
+#define HEALTH_STUCK_MS 2000    /* while the seconds of what is stuck grow */
 
 /* --- what the others need to know --- */
 
@@ -163,9 +28,9 @@ static void fill_target(struct proc_source *s)
 {
 	struct target *target = s->env->target;
 
-	target->profile = s->tree.profile;
+	target->profile = s->profile;
 	target->api_pid = 0;
-	target->port = s->tree.api && s->tree.api->port ? s->tree.api->port : 0;
+	target->port = s->port ? s->port : s->profile ? s->profile->port : 0;
 	target->processes = 0;
 	for (int i = 0; i < s->count && target->processes < TARGET_PROCESSES_MAX; i++) {
 		const struct tracked *t = &s->tracked[i];
@@ -192,17 +57,26 @@ static struct tracked *find_tracked(struct proc_source *s, int64_t pid, int64_t 
 	return NULL;
 }
 
-static bool update(struct proc_source *s, struct tracked *t, const struct node_process *p)
+static void free_tracked(struct tracked *t)
 {
-	const char *title = p->cmdline ? p->cmdline : "";
-	bool changed = !t->said || t->role != p->role || t->ppid != p->ppid || strcmp(t->rank, p->rank) != 0 ||
-		!t->title || strcmp(t->title, title) != 0;
-
-	(void)s;
-	if (!changed)
-		return false;
 	free(t->title);
-	t->title = mem_text(title);
+	free(t->env);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* What has ended stays what it was. */
+static bool update(struct tracked *t, const struct node_process *p)
+{
+	if (t->ended || (t->said && t->role == p->role && t->ppid == p->ppid && strcmp(t->rank, p->rank) == 0 &&
+		same_text(t->title, p->cmdline) && same_text(t->env, p->env)))
+		return false;
+	free_tracked(t);
+	t->title = p->cmdline ? mem_text(p->cmdline) : NULL;
+	t->env = p->env ? mem_text(p->env) : NULL;
 	t->role = p->role;
 	t->ppid = p->ppid;
 	snprintf(t->rank, sizeof t->rank, "%s", p->rank);
@@ -212,109 +86,111 @@ static bool update(struct proc_source *s, struct tracked *t, const struct node_p
 	return true;
 }
 
-/* A new server: what is left of the one before is forgotten here (its rows stay in the session). */
-static void forget_ended(struct proc_source *s)
+/* Helpers that ended, or all that ended when there is a new server, are forgotten here; their rows stay in the session. */
+static void forget_ended(struct proc_source *s, bool all)
 {
 	int kept = 0;
 
 	for (int i = 0; i < s->count; i++) {
-		if (s->tracked[i].ended)
-			free(s->tracked[i].title);
+		struct tracked *t = &s->tracked[i];
+
+		if (t->ended && (all || t->role == ROLE_HELPER))
+			free_tracked(t);
 		else
-			s->tracked[kept++] = s->tracked[i];
+			s->tracked[kept++] = *t;
 	}
 	s->count = kept;
+}
+
+/* A helper that lives for a moment (a compiler, ps) is not worth a row; one that stays is. */
+static bool is_passing(const struct proc_source *s, const struct node_process *p)
+{
+	return p->role == ROLE_HELPER && (p->state == 'Z' || p->state == 'X' ||
+		clock_wall_ms() - proc_tree_start_ms(&s->tree, p->start_ticks) < SCAN_MS);
+}
+
+static struct tracked *track(struct proc_source *s, const struct node_process *p)
+{
+	struct tracked *t = &s->tracked[s->count++];
+
+	memset(t, 0, sizeof *t);
+	t->pid = p->pid;
+	t->start_ticks = p->start_ticks;
+	t->start = proc_tree_start_ms(&s->tree, p->start_ticks);
+	return t;
 }
 
 static bool adopt_found(struct proc_source *s)
 {
 	bool changed = false;
 
-	if (s->tree.api && !find_tracked(s, s->tree.api->pid, s->tree.api->start_ticks))
-		forget_ended(s);
-	for (size_t i = 0; i < s->tree.process.count; i++) {
-		const struct node_process *p = s->tree.process.entry[i].value;
-		struct tracked *t;
+	forget_ended(s, s->tree.api && !find_tracked(s, s->tree.api->pid, s->tree.api->start_ticks));
+	s->denied = 0;
+	/* First what matters, then helpers as far as there is room. */
+	for (int helpers = 0; helpers < 2; helpers++)
+		for (size_t i = 0; i < s->tree.process.count; i++) {
+			const struct node_process *p = s->tree.process.entry[i].value;
+			struct tracked *t;
 
-		if (p->depth < 0 || p->role == ROLE_NONE || s->count >= TRACKED_MAX)
-			continue;
-		t = find_tracked(s, p->pid, p->start_ticks);
-		if (!t) {
-			/* A helper that lives for a moment (a compiler, ps) is not worth a row; one that stays is. */
-			if (p->role == ROLE_HELPER &&
-				clock_wall_ms() - proc_tree_start_ms(&s->tree, p->start_ticks) < SCAN_MS)
+			if (p->depth < 0 || p->role == ROLE_NONE || (p->role == ROLE_HELPER) != helpers)
 				continue;
-			t = &s->tracked[s->count++];
-			memset(t, 0, sizeof *t);
-			t->pid = p->pid;
-			t->start_ticks = p->start_ticks;
-			t->start = proc_tree_start_ms(&s->tree, p->start_ticks);
+			t = find_tracked(s, p->pid, p->start_ticks);
+			s->denied += p->env_denied;
+			if (!t && (s->count >= TRACKED_MAX || is_passing(s, p)))
+				continue;
+			changed = update(t ? t : track(s, p), p) || changed;
 		}
-		changed = update(s, t, p) || changed;
-	}
 	return changed;
 }
 
+static void in_pool(uv_work_t *work)
+{
+	struct proc_source *s = work->data;
+
+	proc_tree_scan(&s->tree, s->scanning_pid, s->env->options->engine);
+}
+
+static void after_scan(uv_work_t *work, int status);
+
 static void scan(struct proc_source *s)
 {
-	proc_tree_scan(&s->tree, s->pid, s->env->options->engine);
-	s->scanned = clock_mono_ms();
-	if (adopt_found(s))
-		fill_target(s);
+	if (s->scanning)
+		return; /* when it returns it is seen whether another pid is wanted */
+	s->scanning = true;
+	s->scanning_since = s->scanned = clock_mono_ms();
+	s->scanning_pid = s->pid;
+	uv_queue_work(s->env->loop, &s->work, in_pool, after_scan);
 }
 
 /* --- every interval --- */
 
+/* What /proc says about the end of a process: 0 lives, 1 gone, 2 a zombie, -1 cannot tell (no descriptor, no permission). */
+static int end_of(struct proc_source *s, const struct tracked *t, struct proc_stat *stat)
+{
+	if (!proc_read(s->env->options->proc_root, t->pid, "stat", &s->text, 4095))
+		return errno == ENOENT || errno == ESRCH ? 1 : -1;
+	if (!proc_stat_parse(buf_as_span(&s->text), stat) || stat->start != t->start_ticks)
+		return 1;
+	return stat->state == 'Z' || stat->state == 'X' ? 2 : 0;
+}
+
 static bool look_at(struct proc_source *s, struct tracked *t, bool sample)
 {
 	struct proc_stat stat;
-	bool there = proc_read(s->env->options->proc_root, t->pid, "stat", &s->text, 4095) &&
-		proc_stat_parse(buf_as_span(&s->text), &stat) && stat.start == t->start_ticks;
-	int ended = !there ? 1 : stat.state == 'Z' || stat.state == 'X' ? 2 : 0;
+	int ended;
 
-	if (t->ended == 1)
+	if (t->ended == 1 || (ended = end_of(s, t, &stat)) < 0)
 		return false;
 	if (ended != t->ended) {
 		t->ended = ended;
-		emit_process(s, t);
+		proc_say_process(s, t);
 		return true;
 	}
+	if (!t->said || (!ended && clock_mono_ms() - t->said_at >= SAY_MS))
+		proc_say_process(s, t);
 	if (!ended && sample && t->role != ROLE_HELPER)
-		emit_sample(s, t, &stat);
-	if (!t->said)
-		emit_process(s, t);
+		proc_say_sample(s, t, &stat);
 	return false;
-}
-
-static void health(struct proc_source *s)
-{
-	int workers = 0, engines = 0, ended = 0;
-	int64_t api = 0;
-	char detail[300];
-
-	for (int i = 0; i < s->count; i++) {
-		const struct tracked *t = &s->tracked[i];
-
-		ended += t->ended && t->role != ROLE_HELPER;
-		workers += t->role == ROLE_WORKER && !t->ended;
-		engines += t->role == ROLE_ENGINE && !t->ended;
-		if (t->role == ROLE_API && !t->ended)
-			api = t->pid;
-	}
-	s->healthy = clock_mono_ms();
-	if (api) {
-		snprintf(detail, sizeof detail, "%s: api %lld, %d engine%s, %d worker%s%s%s", s->tree.profile ? s->tree.profile->words :
-			"server", (long long)api, engines, engines == 1 ? "" : "s", workers, workers == 1 ? "" : "s",
-			ended ? ", some ended" : "", s->trouble);
-		source_health(s->env, "proc", "ok", detail, NULL, -1);
-	} else if (s->pid) {
-		snprintf(detail, sizeof detail, "process %lld is not there", (long long)s->pid);
-		source_health(s->env, "proc", "late", detail, "give the pid of the running server with --pid, or leave it out", -1);
-	} else {
-		snprintf(detail, sizeof detail, "no server found: looked for %d engine profiles among %zu processes%s%s",
-			s->env->target->profiles->count, s->tree.process.count, ended ? "; the one before has ended" : "", s->trouble);
-		source_health(s->env, "proc", "late", detail, "start the server, or give --pid PID --log FILE (key o)", -1);
-	}
 }
 
 /* Workers appear one by one while a server loads: look often until they are there. */
@@ -329,23 +205,64 @@ static int64_t scan_every(const struct proc_source *s)
 	return api && !worker ? SCAN_SOON_MS : SCAN_MS;
 }
 
+static bool look_at_all(struct proc_source *s, bool sample)
+{
+	bool changed = false;
+
+	for (int i = 0; i < s->count; i++)
+		changed = look_at(s, &s->tracked[i], sample) || changed;
+	return changed;
+}
+
 static void on_timer(uv_timer_t *timer)
 {
 	struct proc_source *s = timer->data;
 	int64_t mono = clock_mono_ms();
-	bool changed = false, sample = mono - s->sampled >= s->env->options->interval_ms - 50;
+	bool sample = mono - s->sampled >= s->env->options->interval_ms - 50;
+	bool stuck = s->scanning && mono - s->scanning_since >= SCAN_STUCK_MS;
 
 	if (sample)
 		s->sampled = mono;
 	if (mono - s->scanned >= scan_every(s) - 50)
 		scan(s);
-	for (int i = 0; i < s->count; i++)
-		changed = look_at(s, &s->tracked[i], sample) || changed;
-	if (changed) {
+	if (look_at_all(s, sample)) {
 		fill_target(s);
-		health(s);
-	} else if (mono - s->healthy >= HEALTH_MS) {
-		health(s);
+		proc_say_health(s);
+	} else if (mono - s->healthy >= (stuck ? HEALTH_STUCK_MS : HEALTH_MS)) {
+		proc_say_health(s);
+	}
+}
+
+static void free_when_done(struct proc_source *s);
+
+static void after_scan(uv_work_t *work, int status)
+{
+	struct proc_source *s = work->data;
+	bool first = !s->looked, was_stuck = clock_mono_ms() - s->scanning_since >= SCAN_STUCK_MS;
+
+	s->scanning = false;
+	if (s->stopping) {
+		free_when_done(s);
+		return;
+	}
+	if (status < 0)
+		return;
+	if (s->scanning_pid != s->pid) { /* another one was asked for in the meantime */
+		scan(s);
+		return;
+	}
+	s->looked = true;
+	s->seen = s->tree.process.count;
+	if (s->tree.profile)
+		s->profile = s->tree.profile;
+	if (s->tree.api)
+		s->port = s->tree.api->port;
+	if (adopt_found(s)) {
+		fill_target(s);
+		look_at_all(s, false);
+		proc_say_health(s);
+	} else if (first || was_stuck) {
+		proc_say_health(s);
 	}
 }
 
@@ -362,8 +279,10 @@ static struct source *proc_start(struct source_env *env)
 	buf_init(&s->text, 256 * 1024);
 	if (proc_tree_init(&s->tree, env->options->proc_root, env->target->profiles, &error) < 0)
 		snprintf(s->trouble, sizeof s->trouble, "; %.180s", error.text);
-	s->scanned = -SCAN_MS;
+	s->work.data = s;
+	s->scanned = -60000;
 	s->sampled = -60000;
+	s->healthy = clock_mono_ms();
 	uv_timer_init(env->loop, &s->timer);
 	s->timer.data = s;
 	/* Ends must be seen within a second, whatever the interval. */
@@ -385,19 +304,21 @@ static void proc_request(struct source *source, struct span request)
 		return;
 	s->pid = pid;
 	for (int i = 0; i < s->count; i++)
-		free(s->tracked[i].title);
+		free_tracked(&s->tracked[i]);
 	s->count = 0;
-	scan(s);
+	s->looked = false;
+	s->profile = NULL;
+	s->port = 0;
 	fill_target(s);
-	health(s);
+	scan(s);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void free_when_done(struct proc_source *s)
 {
-	struct proc_source *s = handle->data;
-
+	if (s->scanning || !s->timer_closed)
+		return;
 	for (int i = 0; i < s->count; i++)
-		free(s->tracked[i].title);
+		free_tracked(&s->tracked[i]);
 	free(s->tracked);
 	buf_release(&s->text);
 	proc_tree_release(&s->tree);
@@ -406,12 +327,23 @@ static void on_closed(uv_handle_t *handle)
 	free(s);
 }
 
+static void on_closed(uv_handle_t *handle)
+{
+	struct proc_source *s = handle->data;
+
+	s->timer_closed = true;
+	free_when_done(s);
+}
+
 static void proc_stop(struct source *source, void (*closed)(void *), void *context)
 {
 	struct proc_source *s = (struct proc_source *)source;
 
 	s->closed = closed;
 	s->context = context;
+	s->stopping = true;
+	if (s->scanning)
+		uv_cancel((uv_req_t *)&s->work); /* one that has begun is waited for */
 	uv_close((uv_handle_t *)&s->timer, on_closed);
 }
 

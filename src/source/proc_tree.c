@@ -1,4 +1,4 @@
-/* proc_tree.c - scanning and telling roles and ranks. */
+/* proc_tree.c - the table of processes, the server's api process in it, and what is below that. */
 #include "config.h"
 
 #include "source/proc_tree.h"
@@ -18,39 +18,31 @@
 
 #define CMDLINE_MAX 4096
 #define ENVIRON_MAX (128 * 1024)
-#define DEPTH_MAX 8
-
-/* Compiled patterns of one profile. */
-struct matcher {
-	const struct profile *profile;
-	struct pattern **api, **engine, **worker, **helper, **spawn; /* NULL at the end of each */
-};
-
-const char *role_word(enum role role)
-{
-	static const char *const word[] = { "", "api", "engine", "worker", "helper" };
-
-	return word[role];
-}
+#define ENV_JSON_MAX (64 * 1024)
+#define KTHREADD 2              /* parent of the kernel's threads */
+#define AGAIN_WITH_SERVER 10    /* one in so many of the other processes is read again in a scan */
+#define AGAIN_WITHOUT 2
 
 bool proc_read(const char *root, int64_t pid, const char *name, struct buf *out, size_t max)
 {
 	char path[4096], block[4096];
 	ssize_t n;
-	int fd;
+	int fd, why;
 
 	if (pid)
 		snprintf(path, sizeof path, "%s/%lld/%s", root, (long long)pid, name);
 	else
 		snprintf(path, sizeof path, "%s/%s", root, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	buf_clear(out);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	buf_clear(out);
-	while (out->len < max && (n = read(fd, block, sizeof block)) > 0)
+	while ((n = read(fd, block, sizeof block)) > 0 && out->len < max)
 		buf_add(out, block, (size_t)n < max - out->len ? (size_t)n : max - out->len);
+	why = errno;
 	close(fd);
-	return true;
+	errno = why;
+	return n >= 0 || out->len;
 }
 
 /* --- patterns --- */
@@ -78,7 +70,7 @@ static void free_list(struct pattern **list)
 	free(list);
 }
 
-static bool any_match(struct pattern *const *list, const char *text, struct span *group)
+bool proc_any_match(struct pattern *const *list, const char *text, struct span *group)
 {
 	for (int i = 0; list[i]; i++)
 		if (pattern_find(list[i], span_of(text), group))
@@ -108,6 +100,7 @@ static void node_process_free(void *value)
 	struct node_process *p = value;
 
 	free(p->cmdline);
+	free(p->env);
 	free(p);
 }
 
@@ -145,9 +138,15 @@ void proc_tree_release(struct proc_tree *tree)
 		free_list(tree->matcher[i].helper);
 		free_list(tree->matcher[i].spawn);
 	}
+	free(tree->gone);
 	free(tree->matcher);
 	free(tree->root);
 	map_release(&tree->process);
+}
+
+int64_t proc_tree_at(const struct proc_tree *tree)
+{
+	return tree->at;
 }
 
 int64_t proc_tree_start_ms(const struct proc_tree *tree, int64_t ticks)
@@ -157,8 +156,7 @@ int64_t proc_tree_start_ms(const struct proc_tree *tree, int64_t ticks)
 
 /* --- the table of processes --- */
 
-/* What starts, shows or carries a server's command line without being it. */
-static bool is_bystander(const char *cmdline)
+bool proc_is_bystander(const char *cmdline)
 {
 	static const char *const name[] = { "sh", "bash", "dash", "zsh", "fish", "tmux", "screen", "ssh", "sudo", "su", "grep", "rg", "vim",
 		"vi", "nano", "less", "tail", "watch", "hangtop", "gdb", "rocgdb", "strace", "py-spy", "srun", "mpirun", "docker", "timeout",
@@ -174,32 +172,48 @@ static bool is_bystander(const char *cmdline)
 	return false;
 }
 
+static int port_of(const struct profile *profile, struct span cmdline)
+{
+	struct span value;
+	int64_t port;
+	int found = 0;
+
+	for (int i = 0; i < profile->port_option.count; i++)
+		if (proc_cmdline_option(cmdline, profile->port_option.item[i], &value) && span_int(value, &port) && port > 0 && port < 65536)
+			found = (int)port;
+	return found;
+}
+
+static void match_profile(struct proc_tree *tree, struct node_process *p, struct span cmdline)
+{
+	p->profile = NULL;
+	p->port = 0;
+	for (int i = 0; i < tree->profiles->count && !p->profile; i++)
+		if (!proc_is_bystander(p->cmdline) && proc_any_match(tree->matcher[i].api, p->cmdline, NULL)) {
+			p->profile = tree->profiles->profile[i];
+			p->port = port_of(p->profile, cmdline);
+		}
+}
+
 static void read_command(struct proc_tree *tree, struct node_process *p)
 {
 	struct buf raw, words;
+	int64_t handle;
 
 	buf_init(&raw, CMDLINE_MAX + 16);
 	buf_init(&words, CMDLINE_MAX);
-	if (proc_read(tree->root, p->pid, "cmdline", &raw, CMDLINE_MAX)) {
-		struct span value;
-
+	if (proc_read(tree->root, p->pid, "cmdline", &raw, CMDLINE_MAX))
 		proc_cmdline(buf_as_span(&raw), &words);
-		p->pipe_handle = proc_pipe_handle(buf_as_span(&words));
-		for (int i = 0; i < tree->profiles->count && words.len; i++) {
-			const struct profile *profile = tree->profiles->profile[i];
-			int64_t port;
-
-			if (p->profile || is_bystander(buf_string(&words)) || !any_match(tree->matcher[i].api, buf_string(&words), NULL))
-				continue;
-			p->profile = profile;
-			for (int k = 0; k < profile->port_option.count; k++)
-				if (proc_cmdline_option(buf_as_span(&raw), profile->port_option.item[k], &value) && span_int(value, &port) &&
-					port > 0 && port < 65536)
-					p->port = (int)port;
-		}
+	/* A process that ends has no command line any more, but is what it was. */
+	if (words.len && (!p->cmdline || strcmp(p->cmdline, buf_string(&words)) != 0)) {
+		free(p->cmdline);
+		p->cmdline = mem_text(buf_string(&words));
+		p->env_looked = false;
+		handle = proc_pipe_handle(buf_as_span(&words));
+		if (handle >= 0) /* a title hides it later */
+			p->pipe_handle = handle;
+		match_profile(tree, p, buf_as_span(&raw));
 	}
-	free(p->cmdline);
-	p->cmdline = words.len ? mem_text(buf_string(&words)) : NULL;
 	buf_release(&raw);
 	buf_release(&words);
 }
@@ -210,16 +224,63 @@ static bool read_process(struct proc_tree *tree, struct node_process *p)
 	struct buf text;
 	bool ok;
 
+	tree->at = p->pid;
 	buf_init(&text, 4096);
 	ok = proc_read(tree->root, p->pid, "stat", &text, 4095) && proc_stat_parse(buf_as_span(&text), &stat);
 	buf_release(&text);
-	if (!ok)
+	if (ok) {
+		p->ppid = stat.ppid;
+		p->start_ticks = stat.start;
+		p->state = stat.state;
+		memcpy(p->comm, stat.comm, sizeof p->comm);
+		read_command(tree, p);
+	}
+	tree->at = 0;
+	return ok;
+}
+
+static struct node_process *node_process_new(const char *name, uint64_t inode)
+{
+	struct node_process *p = mem_alloc(sizeof *p);
+
+	p->pid = strtoll(name, NULL, 10);
+	p->inode = inode;
+	p->pipe_handle = -1;
+	p->depth = -1;
+	for (int i = 0; i < RANK_VARIABLES; i++)
+		p->env_rank[i] = -1;
+	return p;
+}
+
+/* A server's process may be renamed after it was first seen; any other may become a server by exec. */
+static bool is_due(const struct proc_tree *tree, const struct node_process *p)
+{
+	int64_t every = tree->api ? AGAIN_WITH_SERVER : AGAIN_WITHOUT;
+
+	if (p->ppid == KTHREADD || p->pid == KTHREADD)
 		return false;
-	p->ppid = stat.ppid;
-	p->start_ticks = stat.start;
-	memcpy(p->comm, stat.comm, sizeof p->comm);
-	read_command(tree, p);
-	return true;
+	return p->depth >= 0 || (p->pid + tree->mark) % every == 0;
+}
+
+/* True when it is the process we know; else it has been taken out. */
+static bool is_known(struct proc_tree *tree, struct node_process *p, const char *name, uint64_t inode)
+{
+	struct node_process was = *p;
+
+	p->mark = tree->mark;
+	if (p->inode == inode && !is_due(tree, p))
+		return true;
+	if (!read_process(tree, p))
+		return true; /* it has just gone: the next scan misses it */
+	if (p->start_ticks == was.start_ticks) {
+		p->inode = inode; /* a kernel short of memory numbers its folders anew */
+		return true;
+	}
+	if (p == tree->api)
+		tree->api = NULL;
+	proc_roles_gone(tree, &was);
+	map_remove(&tree->process, name);
+	return false;
 }
 
 static void see(struct proc_tree *tree, int dir, const char *name)
@@ -227,21 +288,10 @@ static void see(struct proc_tree *tree, int dir, const char *name)
 	struct node_process *p = map_get(&tree->process, name);
 	struct stat st;
 
-	if (fstatat(dir, name, &st, 0) < 0)
+	if (fstatat(dir, name, &st, 0) < 0 || (p && is_known(tree, p, name, st.st_ino)))
 		return;
-	if (p && p->inode == st.st_ino) {
-		p->mark = tree->mark;
-		/* A server's process may be renamed (setproctitle) after it was first seen. */
-		if (p->depth >= 0)
-			read_process(tree, p);
-		return;
-	}
-	p = mem_alloc(sizeof *p);
-	p->pid = strtoll(name, NULL, 10);
-	p->inode = st.st_ino;
+	p = node_process_new(name, st.st_ino);
 	p->mark = tree->mark;
-	p->pipe_handle = -1;
-	p->depth = -1;
 	if (read_process(tree, p))
 		map_set(&tree->process, name, p);
 	else
@@ -268,23 +318,20 @@ static void scan_table(struct proc_tree *tree)
 		}
 		if (p == tree->api)
 			tree->api = NULL;
+		proc_roles_gone(tree, p);
 		map_remove(&tree->process, tree->process.entry[i].key);
 	}
 }
 
 /* --- the tree below the api process --- */
 
-static struct node_process *by_pid(const struct proc_tree *tree, int64_t pid)
+struct node_process *proc_tree_find(const struct proc_tree *tree, int64_t pid)
 {
 	char key[24];
 
 	snprintf(key, sizeof key, "%lld", (long long)pid);
 	return map_get(&tree->process, key);
 }
-
-#define EACH_PROCESS(tree, p) \
-	for (size_t each_i = 0; each_i < (tree)->process.count; each_i++) \
-		for (struct node_process *p = (tree)->process.entry[each_i].value; p; p = NULL)
 
 static int count_below(const struct proc_tree *tree, int64_t pid)
 {
@@ -295,8 +342,24 @@ static int count_below(const struct proc_tree *tree, int64_t pid)
 	return n;
 }
 
-/* The api process: with the most children, else the oldest. A launcher that starts another api process is not it. */
-static struct node_process *choose_api(const struct proc_tree *tree, const char *engine)
+static bool is_below(const struct proc_tree *tree, const struct node_process *p, const struct node_process *above)
+{
+	for (int depth = 0; p && depth < PROC_DEPTH_MAX; depth++) {
+		if (p->ppid == above->pid)
+			return true;
+		p = proc_tree_find(tree, p->ppid);
+	}
+	return false;
+}
+
+static bool is_candidate(const struct node_process *p, const char *engine)
+{
+	return p->profile && p->state != 'Z' && p->state != 'X' && (!engine || strcmp(p->profile->name, engine) == 0);
+}
+
+/* The api process: the one before while it has children, else that with the most children, else the oldest. A launcher that
+ * starts another api process is not it. */
+static struct node_process *choose_api(const struct proc_tree *tree, struct node_process *before, const char *engine)
 {
 	struct node_process *best = NULL;
 	int best_below = -1;
@@ -304,7 +367,7 @@ static struct node_process *choose_api(const struct proc_tree *tree, const char 
 	EACH_PROCESS(tree, p) {
 		int below;
 
-		if (!p->profile || (engine && strcmp(p->profile->name, engine) != 0))
+		if (!is_candidate(p, engine))
 			continue;
 		below = count_below(tree, p->pid);
 		if (below > best_below || (below == best_below && p->start_ticks < best->start_ticks)) {
@@ -312,6 +375,9 @@ static struct node_process *choose_api(const struct proc_tree *tree, const char 
 			best_below = below;
 		}
 	}
+	if (best && before && before != best && is_candidate(before, engine) && count_below(tree, before->pid) > 0 &&
+		!is_below(tree, best, before))
+		return before;
 	return best;
 }
 
@@ -323,207 +389,71 @@ static void measure_depth(struct proc_tree *tree)
 		p->rank[0] = 0;
 		p->how = NULL;
 	}
-	for (int depth = 1; tree->api && depth <= DEPTH_MAX; depth++)
+	for (int depth = 1; tree->api && depth <= PROC_DEPTH_MAX; depth++)
 		EACH_PROCESS(tree, p) {
-			struct node_process *parent = p->depth < 0 ? by_pid(tree, p->ppid) : NULL;
+			struct node_process *parent = p->depth < 0 ? proc_tree_find(tree, p->ppid) : NULL;
 
 			if (parent && parent->depth == depth - 1)
 				p->depth = depth;
 		}
 }
 
-/* --- roles and ranks --- */
+/* --- environment of the server's processes --- */
 
-static const struct matcher *matcher_of(const struct proc_tree *tree)
+static void take_environ(struct node_process *p, struct span raw)
 {
-	for (int i = 0; i < tree->profiles->count; i++)
-		if (tree->matcher[i].profile == tree->profile)
-			return &tree->matcher[i];
-	return NULL;
-}
+	/* Only RANK counts on the whole node; a title wipes all of them, then what was read before stays. */
+	static const char *const name[RANK_VARIABLES] = { "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "LOCAL_RANK" };
+	struct buf json;
+	struct span value;
 
-/* "_DP1_TP3", "DP1TP3", "TP3", "3" -> "DP1_TP3", "DP1_TP3", "TP3", "3". */
-static void normal_rank(struct span text, char *out, size_t size)
-{
-	size_t n = 0;
-	bool digit_before = false;
-
-	for (size_t i = 0; i < text.len && n + 2 < size; i++) {
-		char c = text.at[i];
-
-		if (!isalnum((unsigned char)c))
-			continue;
-		if (isalpha((unsigned char)c) && digit_before)
-			out[n++] = '_';
-		out[n++] = c;
-		digit_before = isdigit((unsigned char)c);
-	}
-	out[n] = 0;
-}
-
-static bool is_spawned(const struct matcher *m, const struct node_process *p)
-{
-	if (!p->cmdline)
-		return false;
-	if (m && m->spawn[0])
-		return any_match(m->spawn, p->cmdline, NULL);
-	return p->pipe_handle >= 0;
-}
-
-static bool has_spawned_child(const struct proc_tree *tree, const struct matcher *m, int64_t pid)
-{
-	EACH_PROCESS(tree, p)
-		if (p->ppid == pid && is_spawned(m, p))
-			return true;
-	return false;
-}
-
-static void role_by_title(struct proc_tree *tree, const struct matcher *m, struct node_process *p)
-{
-	struct node_process *parent = by_pid(tree, p->ppid);
-	struct span group;
-
-	if (!m || !p->cmdline)
+	if (span_find_char(raw, '=') < 0)
 		return;
-	if (any_match(m->worker, p->cmdline, &group)) {
-		/* A forked child keeps its parent's title. */
-		if (parent && parent->cmdline && strcmp(parent->cmdline, p->cmdline) == 0 && parent->depth > 0) {
-			p->role = ROLE_HELPER;
-			return;
-		}
-		p->role = ROLE_WORKER;
-		if (group.len) {
-			normal_rank(group, p->rank, sizeof p->rank);
-			p->how = "title";
-		}
-	} else if (any_match(m->engine, p->cmdline, NULL)) {
-		p->role = ROLE_ENGINE;
-	} else if (any_match(m->helper, p->cmdline, NULL)) {
-		p->role = ROLE_HELPER;
-	}
+	buf_init(&json, ENV_JSON_MAX);
+	proc_environ_chosen(raw, &json);
+	free(p->env);
+	p->env = mem_text(buf_string(&json));
+	buf_release(&json);
+	for (int i = 0; i < RANK_VARIABLES; i++)
+		if (!proc_environ_get(raw, name[i], &value) || !span_int(value, &p->env_rank[i]))
+			p->env_rank[i] = -1;
 }
 
-/* Without titles: a spawned process with spawned children gives work, one below it does it. */
-static void role_by_place(struct proc_tree *tree, const struct matcher *m, struct node_process *p)
+static void read_environments(struct proc_tree *tree)
 {
-	struct node_process *parent = by_pid(tree, p->ppid);
+	struct buf raw;
 
-	if (p->role != ROLE_NONE)
-		return;
-	p->role = ROLE_HELPER;
-	if (!is_spawned(m, p))
-		return;
-	if (has_spawned_child(tree, m, p->pid))
-		p->role = ROLE_ENGINE;
-	else if (p->depth > 1 && parent && (parent->role == ROLE_ENGINE || is_spawned(m, parent)))
-		p->role = ROLE_WORKER;
-	else if (p->depth == 1)
-		p->role = m && (m->engine[0] || m->worker[0]) && strcmp(m->profile->name, "torchrun") != 0 ? ROLE_ENGINE : ROLE_WORKER;
-}
-
-static bool rank_of_environ(struct proc_tree *tree, int64_t pid, char *out, size_t size)
-{
-	static const char *const name[] = { "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK" };
-	struct buf text;
-	bool found = false;
-
-	buf_init(&text, ENVIRON_MAX);
-	if (proc_read(tree->root, pid, "environ", &text, ENVIRON_MAX))
-		for (size_t i = 0; i < sizeof name / sizeof name[0] && !found; i++) {
-			struct span value;
-			uint64_t number;
-
-			found = proc_environ_get(buf_as_span(&text), name[i], &value) && span_uint(value, &number);
-			if (found)
-				snprintf(out, size, "%llu", (unsigned long long)number);
-		}
-	buf_release(&text);
-	return found;
-}
-
-/* RANK is inherited by helpers of a worker: it counts where the parent does not have the same. */
-static void rank_by_environ(struct proc_tree *tree, struct node_process *p, bool adopt)
-{
-	char mine[32], parents[32];
-
-	if (p->rank[0] || (p->role != ROLE_WORKER && !adopt) || !rank_of_environ(tree, p->pid, mine, sizeof mine))
-		return;
-	if (rank_of_environ(tree, p->ppid, parents, sizeof parents) && strcmp(mine, parents) == 0) {
-		if (p->role == ROLE_WORKER && adopt)
-			p->role = ROLE_HELPER;
-		return;
-	}
-	p->role = ROLE_WORKER;
-	snprintf(p->rank, sizeof p->rank, "%s", mine);
-	p->how = "environ";
-}
-
-static bool spawned_before(const struct node_process *a, const struct node_process *b)
-{
-	if (a->pipe_handle >= 0 && b->pipe_handle >= 0 && a->pipe_handle != b->pipe_handle)
-		return a->pipe_handle < b->pipe_handle;
-	if (a->start_ticks != b->start_ticks)
-		return a->start_ticks < b->start_ticks;
-	return a->pid < b->pid;
-}
-
-static void rank_by_order(struct proc_tree *tree)
-{
+	buf_init(&raw, ENVIRON_MAX);
 	EACH_PROCESS(tree, p) {
-		int before = 0;
-
-		if (p->depth < 0 || p->role != ROLE_WORKER || p->rank[0])
+		if (p->depth < 0 || p->env_looked)
 			continue;
-		for (size_t i = 0; i < tree->process.count; i++) {
-			const struct node_process *q = tree->process.entry[i].value;
-
-			if (q != p && q->role == ROLE_WORKER && q->ppid == p->ppid && q->depth >= 0 && spawned_before(q, p))
-				before++;
-		}
-		snprintf(p->rank, sizeof p->rank, "%d", before);
-		p->how = p->pipe_handle >= 0 ? "spawn-order" : "start-order";
+		tree->at = p->pid;
+		p->env_looked = true;
+		p->env_denied = false;
+		if (proc_read(tree->root, p->pid, "environ", &raw, ENVIRON_MAX))
+			take_environ(p, buf_as_span(&raw));
+		else
+			p->env_denied = errno == EACCES || errno == EPERM;
 	}
-}
-
-/* An unknown server (--pid, no profile): its children that look alike are its workers. */
-static void roles_of_unknown(struct proc_tree *tree)
-{
-	EACH_PROCESS(tree, p)
-		if (p->depth >= 1 && p->role == ROLE_HELPER && p->cmdline && strstr(p->cmdline, "python") &&
-			!strstr(p->cmdline, "resource_tracker") && !has_spawned_child(tree, NULL, p->pid) && p->depth == 1)
-			p->role = ROLE_WORKER;
-}
-
-static void tell_roles(struct proc_tree *tree)
-{
-	const struct matcher *m = matcher_of(tree);
-	bool adopt = !m || !m->worker[0] || strcmp(m->profile->name, "torchrun") == 0;
-
-	EACH_PROCESS(tree, p)
-		if (p->depth > 0)
-			role_by_title(tree, m, p);
-	EACH_PROCESS(tree, p)
-		if (p->depth > 0)
-			role_by_place(tree, m, p);
-	if (!m)
-		roles_of_unknown(tree);
-	EACH_PROCESS(tree, p)
-		if (p->depth > 0)
-			rank_by_environ(tree, p, adopt);
-	if (tree->api)
-		tree->api->role = ROLE_API;
-	rank_by_order(tree);
+	tree->at = 0;
+	buf_release(&raw);
 }
 
 void proc_tree_scan(struct proc_tree *tree, int64_t pid, const char *engine)
 {
+	struct node_process *before;
+
 	scan_table(tree);
-	tree->api = pid ? by_pid(tree, pid) : choose_api(tree, engine);
+	before = tree->api;
+	tree->api = pid ? proc_tree_find(tree, pid) : choose_api(tree, before, engine);
+	if (tree->api != before)
+		tree->gone_count = 0;
 	tree->profile = NULL;
 	if (engine)
 		tree->profile = profile_find(tree->profiles, engine);
 	if (!tree->profile && tree->api)
 		tree->profile = tree->api->profile;
 	measure_depth(tree);
-	tell_roles(tree);
+	read_environments(tree);
+	proc_roles(tree);
 }

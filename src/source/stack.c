@@ -1,68 +1,27 @@
 /* stack.c - the stack source: py-spy dumps of every process of the server, one at a time per process.
  *
- * A round asks all workers, then (when asked for) engine and api. Rounds start on request ("key", "suspect") and in the background; requests
- * that come while a round is running make one more round after it. py-spy runs with --nonblocking: it never stops the process.
+ * A round asks all workers, then (when asked for, or where there are no workers) engine and api. Rounds start on request ("key",
+ * "suspect") and in the background; requests that come while a round is running make one more round after it. py-spy runs with --nonblocking: it never stops the process.
  * When py-spy is missing or denied the kernel's view from /proc stands in: state, wait channel, system call, kernel stack.
  */
 #include "config.h"
 
-#include <ctype.h>
-#include <dirent.h>
+#include "source/stack.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/debug.h"
 #include "base/json_write.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "parse/proc_files.h"
-#include "parse/pyspy.h"
-#include "source/proc_tree.h"
-#include "source/source.h"
 #include "transport/child.h"
 
-#define DEADLINE_MS 10000
-#define OUTPUT_MAX (4 << 20)
 #define AT_ONCE_ASKED 4
 #define AT_ONCE_BACKGROUND 1    /* gently */
 #define HEALTH_MS 10000
-#define PROC_THREADS_MAX 64
-#define JOBS_MAX 512
-
-struct stack_source;
-
-/* One process of a round. */
-struct job {
-	struct stack_source *source;
-	int64_t pid, start;
-	char rank[32];
-	bool was_stopped;              /* state T before us */
-	bool as_text, again;           /* --json is not understood; second try after a torn read */
-	struct child *child;
-	char number[24];
-};
-
-struct stack_source {
-	struct source_env *env;
-	uv_timer_t timer;
-	char *py_spy;                  /* NULL when there is none */
-	struct job job[JOBS_MAX];
-	int jobs, next, running;       /* of this round: next to start, in flight */
-	char why[24];
-	bool round_open, wanted;       /* a round is running; another is asked for */
-	char wanted_why[24];
-	int64_t round;                 /* number */
-	int64_t round_started, last_round, healthy, looked; /* mono */
-	int64_t round_wall;
-	int ok, failed;                /* of the round */
-	char trouble[200], remedy[260];
-	bool stopping;
-	void (*closed)(void *);
-	void *context;
-};
+#define ALONE_MS 120000         /* a server that still has no workers has none */
 
 static void go_on(struct stack_source *s);
 
@@ -93,293 +52,84 @@ static void look_for_py_spy(struct stack_source *s)
 		found = child_find(env);
 	else if (!(found = child_find("py-spy")))
 		found = beside_us();
+	if (!found || !s->py_spy || strcmp(found, s->py_spy) != 0)
+		s->text_only = false;
 	free(s->py_spy);
 	s->py_spy = found;
 }
 
-/* --- rows --- */
+/* --- what is said --- */
 
-static void emit_stack(struct job *j, const char *how, double took, const char *error, const char *remedy, struct span threads)
-{
-	struct stack_source *s = j->source;
-	struct observation o;
-
-	observation_init(&o, KIND_stack, s->env->node, clock_wall_ms());
-	observation_int(&o, STACK_pid, j->pid);
-	observation_int(&o, STACK_start, j->start);
-	observation_text(&o, STACK_rank, *j->rank ? j->rank : NULL);
-	observation_text(&o, STACK_how, how);
-	observation_real(&o, STACK_took_ms, took);
-	observation_text(&o, STACK_error, error && *error ? error : NULL);
-	observation_text(&o, STACK_remedy, remedy && *remedy ? remedy : NULL);
-	if (threads.len)
-		observation_span(&o, STACK_threads, threads);
-	observation_text(&o, STACK_why, s->why);
-	observation_int(&o, STACK_round, s->round);
-	s->env->emit(s->env->context, &o);
-}
-
+/* One row a round: the command as it was run, with all pids. */
 static void emit_action(struct stack_source *s)
 {
 	struct observation o;
-	char argv[300], result[80];
+	struct json_write w;
+	struct buf argv;
+	char result[80];
 
+	buf_init(&argv, 64 * 1024);
+	jw_start(&w, &argv);
+	jw_array(&w, NULL);
+	jw_string(&w, NULL, s->py_spy ? s->py_spy : "py-spy");
+	jw_string(&w, NULL, "dump");
+	jw_string(&w, NULL, "--nonblocking");
+	if (!s->text_only)
+		jw_string(&w, NULL, "--json");
+	jw_string(&w, NULL, "--pid");
+	for (int i = 0; i < s->jobs; i++)
+		jw_string(&w, NULL, s->job[i].number);
+	jw_end_array(&w);
 	observation_init(&o, KIND_action, s->env->node, clock_wall_ms());
-	snprintf(argv, sizeof argv, "[\"py-spy\",\"dump\",\"--nonblocking\",\"--json\",\"--pid\",\"%d processes\"]", s->jobs);
-	snprintf(result, sizeof result, "%d ok, %d failed", s->ok, s->failed);
+	snprintf(result, sizeof result, "%d ok, %d failed", s->now.ok, s->now.failed);
 	observation_text(&o, ACTION_what, "stacks");
 	observation_text(&o, ACTION_who, s->why);
-	observation_text(&o, ACTION_argv, argv);
+	observation_span(&o, ACTION_argv, buf_as_span(&argv));
 	observation_int(&o, ACTION_started, s->round_wall);
-	observation_real(&o, ACTION_took_ms, (double)(clock_mono_ms() - s->round_started));
-	observation_text(&o, ACTION_result, s->failed ? result : "ok");
+	observation_real(&o, ACTION_took_ms, s->now.took_ms);
+	observation_text(&o, ACTION_result, s->now.failed ? result : "ok");
 	s->env->emit(s->env->context, &o);
+	buf_release(&argv);
 }
 
+/* --nonblocking never stops a process. If one is stopped all the same, that is the loudest thing to say, as long as it is. */
+static bool say_stopped(struct stack_source *s)
+{
+	char detail[200], remedy[60];
+	int64_t tracer;
+
+	if (!s->stopped_pid)
+		return false;
+	if (stack_state_of(s, s->stopped_pid, &tracer) != 'T') {
+		s->stopped_pid = 0;
+		return false;
+	}
+	snprintf(detail, sizeof detail, "process %lld is STOPPED after its stack was taken", (long long)s->stopped_pid);
+	snprintf(remedy, sizeof remedy, "kill -CONT %lld", (long long)s->stopped_pid);
+	source_health(s->env, "stack", "failed", detail, remedy, -1);
+	return true;
+}
+
+/* How the last whole round went. */
 static void health(struct stack_source *s)
 {
-	char detail[300];
+	const struct round_result *r = &s->last;
+	char detail[500];
 
 	s->healthy = clock_mono_ms();
+	if (say_stopped(s))
+		return;
 	if (!s->py_spy) {
 		source_health(s->env, "stack", "failed", "py-spy not found: stacks are the kernel's view only (/proc)",
 			"pip install py-spy, or give its path with --py-spy", -1);
-	} else if (*s->trouble) {
-		snprintf(detail, sizeof detail, "%s (%d of %d)", s->trouble, s->failed, s->ok + s->failed);
-		source_health(s->env, "stack", s->ok ? "late" : "failed", detail, *s->remedy ? s->remedy : NULL, -1);
-	} else if (s->round) {
-		snprintf(detail, sizeof detail, "%d processes, %s", s->ok, s->py_spy);
-		source_health(s->env, "stack", "ok", detail, NULL, (double)(s->last_round - s->round_started));
+	} else if (*r->trouble) {
+		snprintf(detail, sizeof detail, "%s (%d of %d)", r->trouble, r->failed, r->ok + r->failed);
+		source_health(s->env, "stack", r->ok ? "late" : "failed", detail, *r->remedy ? r->remedy : NULL, r->took_ms);
+	} else if (r->ok) {
+		snprintf(detail, sizeof detail, "%d process%s, %s", r->ok, r->ok == 1 ? "" : "es", s->py_spy);
+		source_health(s->env, "stack", "ok", detail, NULL, r->took_ms);
 	} else {
 		source_health(s->env, "stack", "ok", s->py_spy, NULL, -1);
-	}
-}
-
-/* --- the kernel's view --- */
-
-static void proc_frames(const char *root, int64_t pid, const char *tid, struct json_write *w, struct buf *text)
-{
-	static const char *const symbol_file[] = { "stack", "wchan", "syscall" };
-	char name[64];
-	bool any = false;
-
-	jw_array(w, "frames");
-	for (size_t i = 0; i < sizeof symbol_file / sizeof symbol_file[0] && !any; i++) {
-		struct span rest, line;
-
-		snprintf(name, sizeof name, "task/%.20s/%s", tid, symbol_file[i]);
-		if (!proc_read(root, pid, name, text, 4000))
-			continue;
-		rest = buf_as_span(text);
-		while (span_line(&rest, &line)) {
-			char frame[200];
-			long close = span_find(line, "] "); /* "[<0>] futex_wait_queue+0x6d/0xb0" */
-
-			if (i == 0 && close >= 0)
-				line = span_sub(line, (size_t)close + 2, line.len);
-			line = span_sub(line, 0, strcspn(line.len ? line.at : "", "+\n "));
-			line = span_trim(line);
-			if (!line.len || span_is(line, "0") || span_is(line, "running"))
-				continue;
-			if (i == 2)
-				snprintf(frame, sizeof frame, "syscall %.*s (kernel)", (int)(line.len < 20 ? line.len : 20), line.at);
-			else
-				snprintf(frame, sizeof frame, "%.*s (kernel)", (int)(line.len < 120 ? line.len : 120), line.at);
-			jw_string(w, NULL, frame);
-			any = true;
-		}
-	}
-	jw_end_array(w);
-}
-
-static bool proc_threads(struct stack_source *s, int64_t pid, struct buf *out)
-{
-	const char *root = s->env->options->proc_root;
-	char path[4200], name[64];
-	struct dirent **list = NULL;
-	struct json_write w;
-	struct buf text;
-	int n, threads = 0;
-
-	snprintf(path, sizeof path, "%.4000s/%lld/task", root, (long long)pid);
-	n = scandir(path, &list, NULL, versionsort);
-	buf_init(&text, 8192);
-	jw_start(&w, out);
-	jw_array(&w, NULL);
-	for (int i = 0; i < n; i++) {
-		struct proc_stat stat;
-
-		snprintf(name, sizeof name, "task/%.20s/stat", list[i]->d_name);
-		if (isdigit((unsigned char)list[i]->d_name[0]) && threads < PROC_THREADS_MAX &&
-			proc_read(root, pid, name, &text, 4000) && proc_stat_parse(buf_as_span(&text), &stat)) {
-			char state[2] = { stat.state, 0 };
-			struct buf comm;
-
-			buf_init(&comm, 128);
-			text_scrub(&comm, span_of(stat.comm));
-			jw_object(&w, NULL);
-			jw_int(&w, "tid", stat.pid);
-			jw_text(&w, "name", buf_as_span(&comm));
-			jw_string(&w, "state", state);
-			jw_bool(&w, "gil", false);
-			proc_frames(root, pid, list[i]->d_name, &w, &text);
-			jw_end_object(&w);
-			buf_release(&comm);
-			threads++;
-		}
-		free(list[i]);
-	}
-	free(list);
-	jw_end_array(&w);
-	buf_release(&text);
-	return threads > 0;
-}
-
-/* No Python frames: say why, and give what /proc tells. */
-static void fall_back(struct job *j, double took, const char *error, const char *remedy)
-{
-	struct stack_source *s = j->source;
-	struct buf threads;
-
-	s->failed++;
-	snprintf(s->trouble, sizeof s->trouble, "%s", error);
-	snprintf(s->remedy, sizeof s->remedy, "%s", remedy ? remedy : "");
-	buf_init(&threads, 1 << 20);
-	if (proc_threads(s, j->pid, &threads))
-		emit_stack(j, "proc", took, error, remedy, buf_as_span(&threads));
-	else
-		emit_stack(j, "proc", took, "the process is gone", NULL, span_make("", 0));
-	buf_release(&threads);
-}
-
-/* --- one process --- */
-
-static char state_of(struct stack_source *s, int64_t pid, int64_t *tracer)
-{
-	struct proc_status status;
-	struct proc_stat stat;
-	struct buf text;
-	char state = 0;
-
-	buf_init(&text, 8192);
-	*tracer = 0;
-	if (proc_read(s->env->options->proc_root, pid, "stat", &text, 4000) && proc_stat_parse(buf_as_span(&text), &stat))
-		state = stat.state;
-	if (proc_read(s->env->options->proc_root, pid, "status", &text, 8000)) {
-		proc_status_parse(buf_as_span(&text), &status);
-		*tracer = status.tracer > 0 ? status.tracer : 0;
-	}
-	buf_release(&text);
-	return state;
-}
-
-static void job_ended(struct job *j)
-{
-	struct stack_source *s = j->source;
-	int64_t tracer;
-	char detail[200], remedy[60];
-
-	j->child = NULL;
-	s->running--;
-	/* --nonblocking never stops a process. If one is stopped all the same, that is the loudest thing to say. */
-	if (!j->was_stopped && state_of(s, j->pid, &tracer) == 'T') {
-		snprintf(detail, sizeof detail, "process %lld is STOPPED after its stack was taken", (long long)j->pid);
-		snprintf(remedy, sizeof remedy, "kill -CONT %lld", (long long)j->pid);
-		source_health(s->env, "stack", "failed", detail, remedy, -1);
-	}
-	go_on(s);
-}
-
-static void run_py_spy(struct job *j);
-
-static void read_dump(struct job *j, const struct child_result *r)
-{
-	struct error error;
-	struct buf threads;
-	int n;
-
-	buf_init(&threads, OBSERVATION_LINE_MAX / 2);
-	n = j->as_text ? pyspy_text(r->out, &threads, &error) : pyspy_json(r->out, &threads, &error);
-	if (n > 0) {
-		j->source->ok++;
-		emit_stack(j, j->as_text ? "py-spy-text" : "py-spy", r->took_ms, NULL, NULL, buf_as_span(&threads));
-	} else {
-		fall_back(j, r->took_ms, n == 0 ? "py-spy saw no thread" : error.text, NULL);
-	}
-	buf_release(&threads);
-}
-
-static void on_dump(void *context, const struct child_result *r)
-{
-	struct job *j = context;
-	struct stack_source *s = j->source;
-	const char *words, *remedy;
-	char text[200];
-	struct error error;
-	struct buf scratch;
-	enum pyspy_trouble trouble;
-
-	if (s->stopping) {
-		s->running--;
-		go_on(s);
-		return;
-	}
-	if (r->exit == 0 && !r->timed_out) {
-		buf_init(&scratch, OBSERVATION_LINE_MAX);
-		if (!j->as_text && pyspy_json(r->out, &scratch, &error) < 0) {
-			buf_release(&scratch);
-			j->as_text = true; /* an old or odd py-spy: ask for text */
-			run_py_spy(j);
-			return;
-		}
-		buf_release(&scratch);
-		read_dump(j, r);
-	} else if (r->timed_out) {
-		snprintf(text, sizeof text, "py-spy did not finish within %d s%s", DEADLINE_MS / 1000, r->stuck ? " and cannot be killed" : "");
-		fall_back(j, r->took_ms, text, "look at the process' state: a thread in state D makes readers wait");
-	} else if (r->not_started) {
-		fall_back(j, r->took_ms, "py-spy cannot be run", "pip install py-spy");
-	} else {
-		trouble = pyspy_error(r->err, &words, &remedy);
-		if (trouble == PYSPY_RACE && !j->again) {
-			j->again = true;
-			run_py_spy(j);
-			return;
-		}
-		fall_back(j, r->took_ms, words, remedy);
-	}
-	job_ended(j);
-}
-
-static void run_py_spy(struct job *j)
-{
-	struct stack_source *s = j->source;
-	const char *argv[] = { s->py_spy, "dump", "--nonblocking", "--pid", j->number, j->as_text ? NULL : "--json", NULL };
-	struct child_options options = { .argv = argv, .deadline_ms = DEADLINE_MS, .cap = OUTPUT_MAX, .done = on_dump, .context = j };
-
-	j->child = child_run(s->env->loop, &options);
-}
-
-static void start_job(struct stack_source *s, struct job *j)
-{
-	char words[120];
-	int64_t tracer;
-	char state = state_of(s, j->pid, &tracer);
-
-	j->was_stopped = state == 'T' || state == 't';
-	s->running++;
-	if (!state || state == 'Z') {
-		fall_back(j, 0, "the process is gone", NULL);
-		s->running--;
-	} else if (tracer) {
-		snprintf(words, sizeof words, "held by a debugger (pid %lld)", (long long)tracer);
-		fall_back(j, 0, words, "wait until it has let go");
-		s->running--;
-	} else if (!s->py_spy) {
-		fall_back(j, 0, "py-spy not found", "pip install py-spy");
-		s->running--;
-	} else {
-		run_py_spy(j);
 	}
 }
 
@@ -389,7 +139,7 @@ static void add_jobs(struct stack_source *s, const char *role)
 {
 	const struct target *target = s->env->target;
 
-	for (int i = 0; i < target->processes && s->jobs < JOBS_MAX; i++) {
+	for (int i = 0; i < target->processes && s->jobs < STACK_JOBS_MAX; i++) {
 		const struct target_process *p = &target->process[i];
 		struct job *j = &s->job[s->jobs];
 
@@ -399,6 +149,7 @@ static void add_jobs(struct stack_source *s, const char *role)
 		j->source = s;
 		j->pid = p->pid;
 		j->start = p->start;
+		j->as_text = s->text_only;
 		snprintf(j->rank, sizeof j->rank, "%s", p->rank);
 		snprintf(j->number, sizeof j->number, "%lld", (long long)p->pid);
 		s->jobs++;
@@ -407,8 +158,8 @@ static void add_jobs(struct stack_source *s, const char *role)
 
 static void start_round(struct stack_source *s, const char *why)
 {
-	s->jobs = s->next = s->ok = s->failed = 0;
-	s->trouble[0] = s->remedy[0] = 0;
+	s->jobs = s->next = 0;
+	memset(&s->now, 0, sizeof s->now);
 	snprintf(s->why, sizeof s->why, "%s", why);
 	s->round_started = clock_mono_ms();
 	s->round_wall = clock_wall_ms();
@@ -417,7 +168,7 @@ static void start_round(struct stack_source *s, const char *why)
 	if (!s->py_spy || s->round_started - s->looked > 60000)
 		look_for_py_spy(s);
 	add_jobs(s, "worker");
-	if (strcmp(why, "background") != 0) { /* who gives the work is asked when it matters */
+	if (!s->jobs || strcmp(why, "background") != 0) { /* who gives the work is asked when it matters */
 		add_jobs(s, "engine");
 		add_jobs(s, "api");
 	}
@@ -437,12 +188,13 @@ static void go_on(struct stack_source *s)
 		return;
 	}
 	while (s->next < s->jobs && s->running < at_once)
-		start_job(s, &s->job[s->next++]);
+		s->running += stack_job_start(&s->job[s->next++]);
 	if (!s->round_open || s->running || s->next < s->jobs)
 		return;
 	s->round_open = false;
-	s->last_round = clock_mono_ms();
+	s->now.took_ms = (double)(clock_mono_ms() - s->round_started);
 	if (s->jobs) {
+		s->last = s->now;
 		emit_action(s);
 		health(s);
 	}
@@ -452,11 +204,30 @@ static void go_on(struct stack_source *s)
 	}
 }
 
-static bool has_worker(const struct target *target)
+void stack_job_done(struct job *j)
 {
-	for (int i = 0; i < target->processes; i++)
-		if (!target->process[i].ended && strcmp(target->process[i].role, "worker") == 0)
+	struct stack_source *s = j->source;
+	int64_t tracer;
+
+	j->child = NULL;
+	s->running--;
+	if (!s->stopping && !j->was_stopped && stack_state_of(s, j->pid, &tracer) == 'T') {
+		s->stopped_pid = j->pid;
+		health(s);
+	}
+	go_on(s);
+}
+
+/* Is there anybody to ask in the background? Workers; without any, a server that has run for long enough to have them. */
+static bool has_ranks(const struct target *target)
+{
+	for (int i = 0; i < target->processes; i++) {
+		const struct target_process *p = &target->process[i];
+
+		if (!p->ended && (strcmp(p->role, "worker") == 0 ||
+			(strcmp(p->role, "api") == 0 && clock_wall_ms() - p->start > ALONE_MS)))
 			return true;
+	}
 	return false;
 }
 
@@ -466,7 +237,7 @@ static void on_timer(uv_timer_t *timer)
 	int64_t mono = clock_mono_ms();
 	int every = s->env->options->stacks_every_ms;
 
-	if (every > 0 && !s->round_open && mono - s->round_started >= every && has_worker(s->env->target))
+	if (every > 0 && !s->round_open && mono - s->round_started >= every && has_ranks(s->env->target))
 		start_round(s, "background");
 	if (mono - s->healthy >= HEALTH_MS)
 		health(s);

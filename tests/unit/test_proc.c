@@ -44,6 +44,10 @@ static void command_lines(void **state)
 		{ "ATOM::TP0\0\0\0\0\0", 14, "ATOM::TP0" },
 		{ "", 0, "" },
 		{ "a\0\0b\0", 5, "a b" },
+		{ "ATOM::TP0\0\0old\0", 15, "ATOM::TP0" },
+		{ "x\0--api-key\0s3cret\0--port\0" "1\0", 28, "x --api-key *** --port 1" },
+		{ "x\0--hf-token=abc\0-q\0", 20, "x --hf-token=*** -q" },
+		{ "x\0--tokenizer\0t\0sk-0123456789abcdef\0", 37, "x --tokenizer t ***" },
 	};
 	struct span value;
 
@@ -74,6 +78,52 @@ static void environment_is_chosen_and_masked(void **state)
 	proc_environ_chosen(span_make(raw, sizeof raw - 1), &out);
 	assert_string_equal(buf_string(&out), "{\"HIP_VISIBLE_DEVICES\":\"0,1\",\"VLLM_API_KEY\":\"***\",\"NCCL_DEBUG\":\"^[[31m\",\"RANK\":\"3\","
 		"\"TORCH_X\":\"***\"}");
+	buf_release(&out);
+}
+
+static void kernel_frames(void **state)
+{
+	static const struct { enum proc_view view; const char *text, *frames; } row[] = {
+		{ PROC_STACK, "[<0>] futex_wait_queue+0x6d/0xb0\n[<0>] do_futex+0x1/0x2 [mod]\n[<0>] 0xffffffffffffffff\n", "futex_wait_queue,do_futex," },
+		{ PROC_WCHAN, "0", "" }, { PROC_WCHAN, "amdgpu_fence_wait", "amdgpu_fence_wait," },
+		{ PROC_SYSCALL, "running\n", "" }, { PROC_SYSCALL, "202 0x1 0x2\n", "202," }, { PROC_SYSCALL, "-1 0x1 0x2\n", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		struct span rest = span_of(row[i].text), name;
+		struct buf out;
+
+		buf_init(&out, 0);
+		while (proc_kernel_frame(row[i].view, &rest, &name)) {
+			buf_span(&out, name);
+			buf_char(&out, ',');
+		}
+		assert_string_equal(buf_string(&out), row[i].frames);
+		buf_release(&out);
+	}
+}
+
+/* However small the room: whole JSON, or nothing. */
+static void a_dump_that_does_not_fit_stays_json(void **state)
+{
+	struct error error;
+	struct buf text, out;
+
+	(void)state;
+	buf_init(&text, 0);
+	buf_text(&text, "Thread 1 (idle): \"MainThread\"\n");
+	for (int i = 0; i < 200; i++) {
+		buf_text(&text, "    f");
+		for (int k = 0; k < 300; k++)
+			buf_char(&text, '\x01');
+		buf_text(&text, " (a.py:1)\n");
+	}
+	buf_init(&out, 60000);
+	assert_int_equal(pyspy_text(buf_as_span(&text), &out, &error), 1);
+	assert_false(out.cut);
+	assert_true(span_ends(buf_as_span(&out), "]}]"));
+	buf_release(&text);
 	buf_release(&out);
 }
 
@@ -114,6 +164,8 @@ static void errors(void **state)
 		{ "Error: Failed to find python version from target process", PYSPY_NOT_PYTHON },
 		{ "Error: Unsupported version of Python: 3.15.0", PYSPY_VERSION },
 		{ "Error: Failed to copy PyThreadState head pointer", PYSPY_RACE },
+		{ "error: Found argument '--json' which wasn't expected, or isn't valid in this context", PYSPY_USAGE },
+		{ "py-spy: /lib/libc.so.6: version `GLIBC_2.99' not found", PYSPY_NOT_RUN },
 		{ "something new", PYSPY_UNKNOWN },
 	};
 	const char *words, *remedy;
@@ -204,7 +256,7 @@ static void finish(char root[64], struct proc_tree *tree)
 static void atom_without_titles(void **state)
 {
 	struct proc_tree t;
-	char root[64];
+	char root[64], path[PATH_MAX];
 
 	(void)state;
 	start(root, &t);
@@ -229,6 +281,13 @@ static void atom_without_titles(void **state)
 	assert_string_equal(find(&t, 23)->rank, "2");
 	assert_string_equal(find(&t, 23)->how, "spawn-order");
 	assert_int_equal(find(&t, 1)->role, ROLE_NONE);
+	/* A rank keeps its number when one before it has ended. */
+	snprintf(path, sizeof path, "%s", tree_path(root, "21"));
+	tree_free(path);
+	proc_tree_scan(&t, 0, NULL);
+	assert_null(find(&t, 21));
+	assert_string_equal(find(&t, 22)->rank, "1");
+	assert_string_equal(find(&t, 23)->rank, "2");
 	assert_int_equal(proc_tree_start_ms(&t, 10 * t.hertz), 1010000);
 	finish(root, &t);
 }
@@ -320,7 +379,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stat_lines), cmocka_unit_test(command_lines), cmocka_unit_test(environment_is_chosen_and_masked),
-		cmocka_unit_test(dumps), cmocka_unit_test(errors), cmocka_unit_test(atom_without_titles), cmocka_unit_test(titles),
+		cmocka_unit_test(kernel_frames), cmocka_unit_test(a_dump_that_does_not_fit_stays_json), cmocka_unit_test(dumps), cmocka_unit_test(errors), cmocka_unit_test(atom_without_titles), cmocka_unit_test(titles),
 		cmocka_unit_test(torchrun_ranks_come_from_the_environment), cmocka_unit_test(any_process_by_its_pid),
 		cmocka_unit_test(processes_come_and_go),
 	};
