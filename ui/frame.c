@@ -170,15 +170,15 @@ void frame_title(struct canvas *c, const struct view *view, const struct panel *
 /* --- the last line --- */
 
 struct hint {
-	const char *key, *word;
-	int code;
+	enum action action;
+	const char *word;
 };
 
-static const struct hint live_hints[] = { { "s", "stacks", 's' }, { "/", "search", '/' }, { "b", "time", 'b' },
-	{ "m", "mark", 'm' } };
-static const struct hint past_hints[] = { { "Space", "play", ' ' }, { "t", "sample", 't' }, { ".", "+10s", '.' },
-	{ "e", "event", 'e' }, { "b", "time", 'b' } };
-static const struct hint end_hints[] = { { "?", "help", '?' }, { "q", "quit", 'q' } };
+static const struct hint live_hints[] = { { ACTION_STACKS, "stacks" }, { ACTION_SEARCH, "search" }, { ACTION_GOTO, "time" },
+	{ ACTION_MARK, "mark" } };
+static const struct hint past_hints[] = { { ACTION_PAUSE, "play" }, { ACTION_NEXT_SAMPLE, "sample" },
+	{ ACTION_ON_10S, "+10s" }, { ACTION_NEXT_EVENT, "event" }, { ACTION_GOTO, "time" } };
+static const struct hint end_hints[] = { { ACTION_HELP, "help" }, { ACTION_BACK, "quit" } };
 
 struct bar {
 	struct canvas *c; /* NULL: measure only */
@@ -204,12 +204,17 @@ static void hints(struct bar *b, const struct hint *hint, int n, bool words)
 	for (int i = 0; i < n; i++) {
 		int from = b->x;
 
-		put(b, STYLE_KEY, hint[i].key);
+		const struct binding *binding = keys_of(hint[i].action);
+		char key[24];
+
+		if (!binding)
+			continue;
+		put(b, STYLE_KEY, keys_name(key, sizeof key, binding->keys[0]));
 		if (words) {
 			put(b, STYLE_DIM, " ");
 			put(b, STYLE_DIM, hint[i].word);
 		}
-		hit(b, from, PANEL_NONE, hint[i].code);
+		hit(b, from, PANEL_NONE, binding->keys[0]);
 		put(b, STYLE_DIM, words ? "  " : " ");
 	}
 	b->x -= words ? 2 : 1;
@@ -248,7 +253,7 @@ static int arrange(struct canvas *c, const struct view *view, enum panel_id show
 		hints(&b, more, count, true);
 		if (view->mode == VIEW_PAUSED) {
 			b.x += 2;
-			hints(&b, &(struct hint){ "L", "live", 'L' }, 1, true);
+			hints(&b, &(struct hint){ ACTION_LIVE, "live" }, 1, true);
 		}
 	}
 	end = b.x + 2;

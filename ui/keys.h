@@ -1,12 +1,16 @@
 /* keys.h - key codes, actions, and the one table that binds them.
  *
- * Keys are code points, or UI_KEY_* above all of them. The table drives the dispatch (keys_find) and the help.
+ * Keys are code points, or UI_KEY_* above all of them. The table drives the dispatch (keys_find), the help and
+ * --list-keys; the user's own file rebinds it (keys_bind) before the screen opens.
  * No key kills, resets or restarts anything, by design.
  */
 #ifndef HANGTOP_UI_KEYS_H
 #define HANGTOP_UI_KEYS_H
 
 #include <stddef.h>
+
+#include "base/error.h"
+#include "base/span.h"
 
 #define KEY_CTRL(c) ((c)&0x1f)
 #define UI_KEY_TAB 9
@@ -107,16 +111,24 @@ struct binding {
 	enum key_group group;
 	unsigned where; /* bit 1 << enum panel_id; 0 everywhere */
 	int keys[BINDING_KEYS]; /* ends with 0 */
+	const char *name; /* in the configuration file */
 	const char *words; /* for the help */
 };
 
-extern const struct binding binding_table[];
+extern struct binding binding_table[];
 extern const int binding_count;
 
 /* The binding of a key in a panel: one for this panel before one for everywhere; NULL when it means nothing. */
 const struct binding *keys_find(int key, enum panel_id panel);
+/* The first binding of an action that has a key; NULL when the user left it none. */
+const struct binding *keys_of(enum action action);
 const char *keys_group_title(enum key_group group);
 /* "Ctrl-L", "PgUp", "Shift-Tab", "G": returns out. */
 const char *keys_name(char *out, size_t size, int key);
+/* The keys of a binding, a blank between. Returns out. */
+const char *keys_names(char *out, size_t size, const struct binding *b);
+/* Give an action (by name) the keys named in a list with blanks between, instead of those it had. A key belongs to one
+ * action of a panel: others lose it. Quitting always keeps a key. -1 with the error and nothing changed. */
+int keys_bind(struct span name, struct span keys, struct error *error);
 
 #endif

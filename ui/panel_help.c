@@ -8,25 +8,6 @@
 
 #include "base/text.h"
 
-/* "Up k", "1-8" for the digits. */
-static void names(const struct binding *b, char *out, size_t size)
-{
-	size_t len = 0;
-
-	out[0] = 0;
-	if (b->action == ACTION_PANEL) {
-		snprintf(out, size, "1-8");
-		return;
-	}
-	for (int i = 0; i < BINDING_KEYS && b->keys[i] && len < size; i++) {
-		char name[24];
-		int n = snprintf(
-			out + len, size - len, "%s%s", i ? "  " : "", keys_name(name, sizeof name, b->keys[i]));
-
-		len += n > 0 ? (size_t)n : 0;
-	}
-}
-
 static void group(struct build *b, enum key_group which)
 {
 	bool titled = false;
@@ -48,7 +29,10 @@ static void group(struct build *b, enum key_group which)
 		}
 		rows_start(b->rows, rows_key("help", i), 0);
 		rows_gap(b->rows, 3);
-		names(binding, text, sizeof text);
+		if (binding->action == ACTION_PANEL)
+			snprintf(text, sizeof text, "1-8");
+		else
+			keys_names(text, sizeof text, binding);
 		rows_cell(b->rows, key_w, STYLE_KEY, span_of(text));
 		rows_gap(b->rows, 1);
 		rows_text(b->rows, STYLE_NORMAL, binding->words);

@@ -73,6 +73,17 @@ static void number(
 		panel_number(b, o, field, columns[column].w, 0, unit, STYLE_NORMAL);
 }
 
+static void gpu_cell(struct build *b, const bool *shown, int64_t gpu)
+{
+	if (!shown[GPU])
+		return;
+	if (gpu < 0)
+		panel_missing(b, columns[GPU].w);
+	else
+		rows_right(b->rows, columns[GPU].w, STYLE_NORMAL, "%lld", (long long)gpu);
+	rows_gap(b->rows, 1);
+}
+
 static void text_cell(struct build *b, const bool *shown, int column, struct span text)
 {
 	if (!shown[column])
@@ -180,7 +191,7 @@ static void rank_row(struct build *b, const struct rank *rank, const bool *shown
 	number(b, shown, PID, o, PROCESS_pid, "");
 	state(b, rank, shown);
 	number(b, shown, CPU, s, PROCESS_SAMPLE_cpu_pct, "%");
-	number(b, shown, GPU, o, PROCESS_gpu, "");
+	gpu_cell(b, shown, rank->gpu);
 	if (shown[AGE])
 		stack_age(b, rank);
 	where(b, rank, shown);

@@ -193,6 +193,7 @@ static void set_modes(void)
 	intrflush(stdscr, FALSE);
 	curs_set(0);
 	leaveok(stdscr, TRUE);
+	typeahead(-1); /* a frame is painted whole: keys are read by the loop, not looked for in the middle */
 }
 
 static int check(const struct palette *palette, const struct term_options *options, struct error *error)

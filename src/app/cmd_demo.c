@@ -191,8 +191,9 @@ int cmd_demo(const struct app_options *given)
 	int code;
 
 	signal(SIGPIPE, SIG_IGN);
-	session.once = options.once || !screen_possible();
-	session.screen = !session.once;
+	session.tell = options.plain && !options.once;
+	session.once = !session.tell && (options.once || !screen_possible());
+	session.screen = !session.once && !session.tell;
 	if (session.screen)
 		fprintf(stderr, "starting the demo server: scenario %s, %lld ranks ...\n", options.scenario, (long long)options.tp);
 	if (demo_start(&demo, &options, &error) < 0) {

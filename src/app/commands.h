@@ -17,7 +17,7 @@ struct session_options {
 	int64_t settle_ms;             /* a quiet state must have held this long ... */
 	int64_t timeout_ms;            /* ... give up after this long; 0 never */
 	bool tell;                     /* print changes of the verdict (record) */
-	/* Asked ten times a second; nonzero ends the session (the demo server has died). May be NULL. */
+	/* Asked a few times a second; nonzero ends the session (the demo server has died). May be NULL. */
 	bool (*over)(void *context);
 	void *context;
 };

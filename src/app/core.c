@@ -10,6 +10,7 @@
 #include "base/mem.h"
 
 #define CORE_QUEUE_MAX 100000
+#define QUIET_STEP_MS 1000      /* between judgements while nothing is observed */
 
 void core_init(struct core *core, const char *node, int64_t stall_ms)
 {
@@ -18,6 +19,7 @@ void core_init(struct core *core, const char *node, int64_t stall_ms)
 	core->ranks = mem_alloc(sizeof *core->ranks);
 	core->triage.stall_ms = stall_ms;
 	core->node = node;
+	core->judge = true;
 }
 
 static void empty_queue(struct core *core)
@@ -123,6 +125,11 @@ static bool evaluate(struct core *core, int64_t t)
 	return true;
 }
 
+void core_look(struct core *core)
+{
+	triage(&core->verdict, &core->model, core->ranks, &core->triage, core->grid);
+}
+
 int64_t core_grid(int64_t t)
 {
 	return t / CORE_STEP_MS * CORE_STEP_MS;
@@ -136,9 +143,15 @@ bool core_advance(struct core *core, int64_t now)
 	if (!core->grid)
 		core->grid = last - CORE_STEP_MS;
 	while (core->grid < last) {
+		bool news;
+
 		core->grid += CORE_STEP_MS;
-		moved = apply_before(core, core->grid) > 0 || moved;
-		moved = evaluate(core, core->grid) || moved;
+		news = apply_before(core, core->grid) > 0;
+		/* Without news only ages move; which steps are judged depends on what is recorded, so a replay judges the same. */
+		if (news || core->judge || core->grid % QUIET_STEP_MS == 0)
+			news = evaluate(core, core->grid) || news;
+		core->judge = false;
+		moved = moved || news;
 	}
 	return moved;
 }
@@ -150,13 +163,15 @@ void core_reset(struct core *core, int64_t t)
 	memset(&core->verdict, 0, sizeof core->verdict);
 	core->grid = core_grid(t) - CORE_STEP_MS;
 	core->last_stamp = 0;
+	core->judge = true;
 }
 
-void core_dump(const struct core *core, struct buf *out)
+void core_dump(struct core *core, struct buf *out)
 {
 	struct observation o;
 	struct buf arena;
 
+	core_look(core);
 	model_dump(&core->model, out);
 	buf_init(&arena, 1 << 20);
 	verdict_observation(&core->verdict, &o, core->node, core->grid, &arena);

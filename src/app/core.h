@@ -22,6 +22,7 @@ struct core {
 	int64_t grid;                  /* last grid point evaluated; 0 before the first */
 	int64_t last_stamp;
 	struct record **queue;
+	bool judge;                    /* the next grid point is judged even without news */
 	size_t queued, queue_cap;
 	bool replaying;                /* from a recording: what the front adds is in it already */
 	/* Every observation that is part of the session, stamped, in order; for the store and --jsonl. May be NULL. */
@@ -43,9 +44,11 @@ void core_restore(struct core *core, const struct observation *o);
 bool core_advance(struct core *core, int64_t now);
 /* The grid point whose evaluation has seen everything before t: t rounded down. */
 int64_t core_grid(int64_t t);
+/* The verdict at the grid point reached, without recording it: after a seek to a point that was not judged live. */
+void core_look(struct core *core);
 /* Forget everything; the next grid point evaluated is t (a multiple of CORE_STEP_MS). */
 void core_reset(struct core *core, int64_t t);
 /* Model, verdict and findings as text: what "replay equals live" compares. */
-void core_dump(const struct core *core, struct buf *out);
+void core_dump(struct core *core, struct buf *out);
 
 #endif

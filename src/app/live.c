@@ -82,6 +82,24 @@ void live_flush(struct live *live)
 
 /* --- what the front itself observes --- */
 
+/* A step comes when something waits to be applied, and each second. */
+static void on_step(uv_timer_t *timer);
+
+static void step_within(struct live *live, int64_t period)
+{
+	int64_t now = clock_wall_ms();
+	uint64_t wait = (uint64_t)(period - now % period);
+
+	if (!live->stopping && uv_timer_get_due_in(&live->step) > wait)
+		uv_timer_start(&live->step, on_step, wait, 0);
+}
+
+static void observe(struct live *live, const struct observation *o, int64_t now)
+{
+	core_observe(&live->core, o, now);
+	step_within(live, CORE_STEP_MS);
+}
+
 static void front_health(struct live *live, const char *source, const char *state, const char *detail, const char *remedy)
 {
 	struct observation o;
@@ -92,7 +110,7 @@ static void front_health(struct live *live, const char *source, const char *stat
 	observation_text(&o, SOURCE_state, state);
 	observation_text(&o, SOURCE_detail, detail);
 	observation_text(&o, SOURCE_remedy, remedy && *remedy ? remedy : NULL);
-	core_observe(&live->core, &o, now);
+	observe(live, &o, now);
 }
 
 void live_note(struct live *live, enum kind kind, const char *text, int64_t at)
@@ -107,7 +125,7 @@ void live_note(struct live *live, enum kind kind, const char *text, int64_t at)
 	} else {
 		observation_text(&o, NOTE_text, text);
 	}
-	core_observe(&live->core, &o, now);
+	observe(live, &o, now);
 }
 
 /* --- recording --- */
@@ -169,6 +187,8 @@ static void open_store(struct live *live)
 	snprintf(number, sizeof number, "%d", live->options.source.interval_ms);
 	writer_meta(live->writer, "interval_ms", number);
 	writer_meta(live->writer, "node", live->node);
+	snprintf(number, sizeof number, "%lld", (long long)clock_wall_ms());
+	writer_meta(live->writer, "created", number);
 	writer_meta(live->writer, "hangtop", PACKAGE_VERSION);
 	front_health(live, "store", "ok", live->db, NULL);
 }
@@ -199,7 +219,7 @@ static void on_observe(void *context, const struct observation *o)
 {
 	struct agent_link *a = context;
 
-	core_observe(&a->live->core, o, clock_wall_ms());
+	observe(a->live, o, clock_wall_ms());
 }
 
 static void on_health(void *context, const char *name, const char *state, const char *detail, const char *remedy)
@@ -319,6 +339,9 @@ static void on_step(uv_timer_t *timer)
 		fflush(live->jsonl);
 	if (moved && live->moved)
 		live->moved(live->context);
+	uv_timer_start(&live->step, on_step, (uint64_t)(1000 - now % 1000), 0);
+	if (live->core.queued)
+		step_within(live, CORE_STEP_MS);
 }
 
 void live_stacks(struct live *live, const char *why)
@@ -366,11 +389,11 @@ struct live *live_start(uv_loop_t *loop, const struct app_options *options, void
 	live->store_word.data = live;
 	uv_timer_init(loop, &live->step);
 	live->step.data = live;
+	uv_timer_start(&live->step, on_step, CORE_STEP_MS, 0);
 	open_store(live); /* before the first verdict, which belongs to the session too */
 	core_advance(&live->core, clock_wall_ms());
 	start_agent(live, &live->agent[0], "agent-device", "gpu");
 	start_agent(live, &live->agent[1], "agent-host", "proc,server,stack,log");
-	uv_timer_start(&live->step, on_step, CORE_STEP_MS, CORE_STEP_MS);
 	return live;
 }
 

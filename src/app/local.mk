@@ -1,7 +1,7 @@
 noinst_LIBRARIES += libapp.a
 libapp_a_SOURCES = \
 	src/app/core.c src/app/core.h src/app/replay.c src/app/replay.h src/app/live.c src/app/live.h \
-	src/app/options.c src/app/options.h src/app/paths.c src/app/paths.h src/app/profiles.c src/app/profiles.h \
+	src/app/options.c src/app/options.h src/app/settings.c src/app/settings.h src/app/paths.c src/app/paths.h src/app/profiles.c src/app/profiles.h \
 	src/app/agent.c src/app/agent.h src/app/screen.c src/app/screen.h src/app/report.c src/app/report.h \
 	src/app/doctor.c src/app/doctor.h src/app/doctor_look.c src/app/doctor_look.h \
 	src/app/session.c src/app/cmd_run.c src/app/cmd_demo.c src/app/cmd_replay.c src/app/commands.h

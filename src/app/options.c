@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/settings.h"
 #include "base/mem.h"
 
 #define LIVE (CMD_RUN | CMD_RECORD | CMD_DEMO)
@@ -72,6 +73,10 @@ static const struct option_row {
 	{ "amd-smi", 0, WORD, "PATH", AT(source.amd_smi), SOURCES, "" },
 	{ "sys-root", 0, WORD, "DIR", AT(source.sys_root), SOURCES, "read this instead of /sys" },
 	{ "proc-root", 0, WORD, "DIR", AT(source.proc_root), SOURCES, "read this instead of /proc" },
+	{ "plain", 0, FLAG, NULL, AT(plain), CMD_RUN | CMD_DEMO, "no screen: print a line when the verdict changes" },
+	{ "slow", 0, FLAG, NULL, AT(slow), SCREEN, "at most one frame a second, for a slow line" },
+	{ "no-config", 0, FLAG, NULL, AT(no_config), SCREEN | CMD_RECORD, "do not read the configuration file" },
+	{ "list-keys", 0, FLAG, NULL, AT(list_keys), CMD_RUN, "print the actions and their keys, as the configuration file has them" },
 	{ "debug-log", 0, WORD, "FILE", AT(debug_log), ~0u, "append hangtop's own debug log to FILE" },
 	{ "help", 'h', FLAG, NULL, AT(help), ~0u, "this text" },
 	{ "version", 'V', FLAG, NULL, AT(version), ~0u, "versions of hangtop and its libraries" },
@@ -98,7 +103,8 @@ static void defaults(struct app_options *o)
 	o->sources = "server,gpu,proc,stack,log";
 }
 
-static int set_option(struct app_options *out, const struct option_row *r, const char *value, const char *name)
+/* False when the value is not one of this option. */
+static bool set_option(struct app_options *out, const struct option_row *r, const char *value)
 {
 	char *at = (char *)out + r->at;
 	struct span text = span_of(value);
@@ -107,49 +113,110 @@ static int set_option(struct app_options *out, const struct option_row *r, const
 
 	switch (r->kind) {
 	case FLAG:
-		*(bool *)at = true;
-		return 0;
+		if (value && !span_is(text, "yes") && !span_is(text, "no"))
+			return false;
+		*(bool *)at = !value || span_is(text, "yes");
+		return true;
 	case WORD:
 		*(const char **)at = value;
-		return 0;
+		return true;
 	case NUMBER:
 		if (!span_int(text, &number) || number < 0)
-			break;
+			return false;
 		*(int64_t *)at = number;
-		return 0;
+		return true;
 	case SECONDS:
 		if (!span_real(text, &seconds) || seconds < 0 || seconds > 1e7)
-			break;
+			return false;
 		*(double *)at = seconds;
-		return 0;
+		return true;
 	}
-	fprintf(stderr, "hangtop: --%s wants a number, not \"%s\"; see hangtop %s --help\n", r->name, value, name);
-	return EXIT_USAGE;
+	return false;
 }
 
-static int one_of(const char *option, const char *value, const char *const *choice, const char *name)
+static bool one_of(const char *value, const char *const *choice)
 {
 	if (!value)
-		return 0;
+		return true;
 	for (int i = 0; choice[i]; i++)
 		if (strcmp(choice[i], value) == 0)
-			return 0;
-	fprintf(stderr, "hangtop: --%s does not know \"%s\"; see hangtop %s --help\n", option, value, name);
-	return EXIT_USAGE;
+			return true;
+	return false;
 }
 
-static int check(struct app_options *o, const char *name)
+/* The option whose word is none it takes, or NULL. */
+static const char *check_words(const struct app_options *o)
 {
 	static const char *const gpu[] = { "auto", "sysfs", "rocm-smi", "amd-smi", "nvidia-smi", "off", NULL };
 	static const char *const color[] = { "auto", "always", "never", NULL };
 	static const char *const palette[] = { "default", "mono", "high-contrast", "light", "16", NULL };
 	static const char *const scenario[] = { "healthy", "idle", "loading", "long-decode", "livelock", "cpu-deadlock",
 		"one-rank-behind", "fault", "worker-death", NULL };
-	int status;
 
-	if ((status = one_of("gpu", o->source.gpu, gpu, name)) || (status = one_of("color", o->color, color, name)) ||
-		(status = one_of("palette", o->palette, palette, name)) || (status = one_of("scenario", o->scenario, scenario, name)))
-		return status;
+	if (!one_of(o->source.gpu, gpu))
+		return "gpu";
+	if (!one_of(o->color, color))
+		return "color";
+	if (!one_of(o->palette, palette))
+		return "palette";
+	return one_of(o->scenario, scenario) ? NULL : "scenario";
+}
+
+/* --- the configuration file --- */
+
+struct from_file {
+	struct app_options *out;
+	enum command command;
+};
+
+static const char *option_from_file(void *context, const char *name, const char *value)
+{
+	struct from_file *f = context;
+	struct app_options trial = *f->out;
+
+	for (int i = 0; i < ROWS; i++) {
+		if (strcmp(row[i].name, name) != 0)
+			continue;
+		if (!(row[i].commands & f->command))
+			return NULL; /* for another subcommand */
+		if (!set_option(&trial, &row[i], value))
+			return row[i].kind == FLAG ? "say yes or no" : "not a number that makes sense here";
+		if (check_words(&trial))
+			return "not one of the words this option takes";
+		*f->out = trial;
+		return NULL;
+	}
+	return "no option has this name";
+}
+
+static bool asked_not_to(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--no-config") == 0)
+			return true;
+	return false;
+}
+
+static void read_config(struct app_options *out, enum command command, int argc, char **argv)
+{
+	struct from_file f = { out, command };
+	char *path;
+
+	if (!(command & (SCREEN | CMD_RECORD)) || asked_not_to(argc, argv))
+		return;
+	path = settings_path();
+	settings_read(path, option_from_file, &f);
+	free(path);
+}
+
+static int check(struct app_options *o, const char *name)
+{
+	const char *wrong = check_words(o);
+
+	if (wrong) {
+		fprintf(stderr, "hangtop: --%s does not take that word; see hangtop %s --help\n", wrong, name);
+		return EXIT_USAGE;
+	}
 	if (o->stall_s < 2)
 		o->stall_s = 2;
 	if (o->interval_s < 0.1)
@@ -185,6 +252,7 @@ int options_parse(struct app_options *out, enum command command, const char *nam
 		}
 	}
 	letters[n] = 0;
+	read_config(out, command, argc, argv);
 	optind = 1;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
@@ -197,8 +265,11 @@ int options_parse(struct app_options *out, enum command command, const char *nam
 		for (int k = 0; k < count && c < 1000; k++)
 			if (row[index[k]].letter == c)
 				which = index[k];
-		if (set_option(out, &row[which], optarg, name))
+		if (!set_option(out, &row[which], optarg)) {
+			fprintf(stderr, "hangtop: --%s wants a number, not \"%s\"; see hangtop %s --help\n", row[which].name, optarg,
+				name);
 			return EXIT_USAGE;
+		}
 	}
 	if (optind < argc && (command & (CMD_REPLAY | CMD_EXPORT)))
 		out->file = argv[optind++];

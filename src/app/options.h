@@ -25,7 +25,7 @@ struct app_options {
 	bool no_db;
 	double stall_s, interval_s, stacks_s, timeout_s, duration_s, speed, hang_after_s;
 	int64_t pid, session_mb, tp, seed, port;
-	bool once, json, read_only, ascii, no_mouse, paused, keep, quiet, help, version, log_from_start;
+	bool once, json, read_only, ascii, no_mouse, paused, keep, quiet, help, version, log_from_start, plain, slow, no_config, list_keys;
 	const char *color, *palette, *jsonl, *at, *dump, *scenario, *sources, *debug_log;
 	const char *file;              /* the operand of replay and export */
 };

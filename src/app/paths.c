@@ -28,6 +28,18 @@ char *path_sessions(void)
 	return mem_text(path);
 }
 
+char *path_config(void)
+{
+	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	char path[PATH_SIZE];
+
+	if (config && *config == '/')
+		snprintf(path, sizeof path, "%s/hangtop", config);
+	else
+		snprintf(path, sizeof path, "%s/.config/hangtop", home && *home ? home : "/tmp");
+	return mem_text(path);
+}
+
 char *path_new_session(int64_t now)
 {
 	char *dir = path_sessions(), path[PATH_SIZE + 64], stamp[32];

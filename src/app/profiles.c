@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/paths.h"
 #include "base/mem.h"
 
 #define PROFILE_BYTES_MAX (256 * 1024)
@@ -89,19 +90,16 @@ static void load_dir(struct profile_set *set, const char *dir, struct buf *troub
 
 void profiles_load(struct profile_set *set, const char *extra, struct buf *trouble)
 {
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-	char *data = data_dir(), path[4400];
+	char *data = data_dir(), *config = path_config(), path[4400];
 
 	snprintf(path, sizeof path, "%s/profiles", data);
 	load_dir(set, path, trouble);
-	if (config && *config)
-		snprintf(path, sizeof path, "%s/hangtop/profiles", config);
-	else
-		snprintf(path, sizeof path, "%s/.config/hangtop/profiles", home ? home : "");
+	snprintf(path, sizeof path, "%s/profiles", config);
 	load_dir(set, path, trouble);
 	if (extra)
 		load_dir(set, extra, trouble);
 	if (!set->count)
 		buf_printf(trouble, "no engine profiles in %s/profiles: set HANGTOP_DATA to hangtop's data folder\n", data);
 	free(data);
+	free(config);
 }

@@ -220,6 +220,12 @@ static void feed(void *context, const struct observation *o)
 	core_replay(context, o);
 }
 
+static void count(void *context, const struct observation *o)
+{
+	if (o->kind != KIND_verdict && o->kind != KIND_finding)
+		(*(int *)context)++;
+}
+
 static int64_t clamp(struct replay *r, int64_t t)
 {
 	int64_t first, last;
@@ -231,6 +237,7 @@ static int64_t clamp(struct replay *r, int64_t t)
 int replay_seek(struct replay *r, int64_t t, struct error *error)
 {
 	int64_t grid;
+	int news = 0;
 
 	t = clamp(r, t);
 	grid = core_grid(t);
@@ -238,8 +245,13 @@ int replay_seek(struct replay *r, int64_t t, struct error *error)
 	/* The verdict recorded at the grid point itself is computed again by the evaluation there. */
 	if (reader_state_at(r->reader, grid - 1, restore, &r->core, error) < 0)
 		return -1;
+	/* It was judged live, and a change recorded, when something was applied there (or at the very start). */
+	if (reader_between(r->reader, grid - CORE_STEP_MS - 1, grid - 1, count, &news, error) < 0)
+		return -1;
+	r->core.judge = news > 0 || r->core.model.first_t == 0;
 	r->now = t;
 	core_advance(&r->core, grid);
+	core_look(&r->core);
 	/* Rows between the grid point and t wait for the next point, as they did live. */
 	return reader_between(r->reader, grid - 1, t, feed, &r->core, error);
 }

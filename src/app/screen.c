@@ -20,7 +20,8 @@
 #include "ui/ui.h"
 
 #define PAINT_MS 50             /* at most 20 frames a second */
-#define PASSIVE_MS 500          /* between frames that only new samples ask for */
+#define PASSIVE_MS 1000         /* between frames that only new samples ask for */
+#define SLOW_MS 1000            /* --slow: between any frames but those a key asks for */
 #define PLAY_MS 50
 #define KEYS_A_TURN 64
 
@@ -160,12 +161,14 @@ static void paint_within(struct screen *s, int64_t spacing)
 
 void screen_touch(struct screen *s)
 {
-	paint_within(s, PAINT_MS);
+	paint_within(s, s->options->slow ? SLOW_MS : PAINT_MS);
 }
 
 void screen_news(struct screen *s)
 {
-	paint_within(s, shown_core(s)->verdict.state != s->painted_state ? PAINT_MS : PASSIVE_MS);
+	int64_t spacing = shown_core(s)->verdict.state != s->painted_state ? PAINT_MS : PASSIVE_MS;
+
+	paint_within(s, s->options->slow ? SLOW_MS : spacing);
 }
 
 void screen_message(struct screen *s, const char *text)

@@ -15,6 +15,7 @@
 #include "base/debug.h"
 #include "base/text.h"
 
+#define WATCH_MS 100
 #define BAD_SETTLE_MS 2000      /* HUNG, FAULT and DEAD settle when they have held this long */
 
 struct session {
@@ -196,7 +197,7 @@ int session_run(const struct app_options *app, const struct session_options *opt
 	}
 	if (s.screen)
 		screen_live(s.screen, s.live);
-	uv_timer_start(&s.watch, on_watch, 100, 100);
+	uv_timer_start(&s.watch, on_watch, WATCH_MS, options->screen ? 5 * WATCH_MS : WATCH_MS);
 	uv_run(&s.loop, UV_RUN_DEFAULT);
 	status = uv_loop_close(&s.loop);
 	debug_log("session", "end: loop %s", status == 0 ? "empty" : uv_strerror(status));

@@ -136,13 +136,13 @@ static void gather_requests(struct facts *f)
 static bool gpu_is_ours(const struct facts *f, const struct observation *gpu)
 {
 	bool known = false;
-	int64_t index = -1, of_rank, used = 0, total = 0;
+	int64_t index = -1, used = 0, total = 0;
 
 	observation_get_int(gpu, GPU_gpu, &index);
 	for (int i = 0; i < f->ranks->count; i++)
-		if (observation_get_int(f->ranks->rank[i].process, PROCESS_gpu, &of_rank)) {
+		if (f->ranks->rank[i].gpu >= 0) {
 			known = true;
-			if (of_rank == index)
+			if (f->ranks->rank[i].gpu == index)
 				return true;
 		}
 	if (known)

@@ -234,9 +234,54 @@ static int compare_classes(const void *a, const void *b)
 	return x->members[0] - y->members[0];
 }
 
+/* --- whose GPU --- */
+
+static struct rank *rank_of_pid(struct ranks *ranks, const struct observation *of)
+{
+	int64_t pid, mine;
+
+	if (!observation_get_int(of, GPU_PROCESS_pid, &pid))
+		return NULL;
+	for (int i = 0; i < ranks->count; i++) {
+		struct rank *r = &ranks->rank[i];
+
+		if (!r->ended && observation_get_int(r->process, PROCESS_pid, &mine) && mine == pid &&
+			strcmp(r->process->node, of->node) == 0)
+			return r;
+	}
+	return NULL;
+}
+
+/* The GPU that holds most of its memory: a rank opens every GPU of the node, and allocates on one. */
+static void find_gpus(struct ranks *out, const struct model *m)
+{
+	static int64_t most[RANKS_MAX];
+	const struct observation *o;
+	size_t at = 0;
+
+	for (int i = 0; i < out->count; i++) {
+		most[i] = -1;
+		out->rank[i].gpu = -1;
+		observation_get_int(out->rank[i].process, PROCESS_gpu, &out->rank[i].gpu);
+	}
+	while ((o = model_next(m, KIND_gpu_process, &at))) {
+		struct rank *r = rank_of_pid(out, o);
+		int64_t gpu, vram = 0;
+
+		if (!r || !observation_is_null(r->process, PROCESS_gpu) || !observation_get_int(o, GPU_PROCESS_gpu, &gpu) || gpu < 0)
+			continue;
+		observation_get_int(o, GPU_PROCESS_vram, &vram);
+		if (vram > most[r - out->rank]) {
+			most[r - out->rank] = vram;
+			r->gpu = gpu;
+		}
+	}
+}
+
 void ranks_build(struct ranks *out, const struct model *m)
 {
 	collect(out, m);
+	find_gpus(out, m);
 	out->classes = out->with_stack = 0;
 	out->oldest_stack = out->newest_stack = 0;
 	for (int i = 0; i < out->count; i++) {

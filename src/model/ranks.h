@@ -22,6 +22,7 @@ struct rank {
 	char name[32];                         /* rank, or "pid N" */
 	int order;                             /* numeric sort key */
 	int class;                             /* index into class, -1 without a stack */
+	int64_t gpu;                           /* index of the GPU it uses most, -1 unknown */
 	bool ended;
 };
 

@@ -1,1 +1,5 @@
 # tests of app
+check_PROGRAMS += tests/unit/test_settings
+TESTS += tests/unit/test_settings
+tests_unit_test_settings_SOURCES = tests/unit/test_settings.c
+tests_unit_test_settings_LDADD = $(LIB_APP) $(TEST_LIBS) $(ALL_LIBS)

@@ -278,6 +278,33 @@ static void fold(void **state)
 	}
 }
 
+/* A rank opens every GPU of the node; its own is the one that holds most of its memory. */
+static void gpu_of_a_rank(void **state)
+{
+	static struct ranks ranks;
+	struct model m;
+
+	(void)state;
+	model_init(&m);
+	FEED(&m, "{'t':1000,'node':'n','kind':'process','pid':10,'start':1,'role':'worker','rank':'TP0'}");
+	FEED(&m, "{'t':1000,'node':'n','kind':'process','pid':11,'start':1,'role':'worker','rank':'TP1'}");
+	FEED(&m, "{'t':1000,'node':'n','kind':'process','pid':12,'start':1,'role':'worker','rank':'TP2'}");
+	FEED(&m, "{'t':1000,'node':'n','kind':'process','pid':13,'start':1,'role':'worker','rank':'TP3','gpu':5}");
+	FEED(&m, "{'t':1000,'node':'n','kind':'gpu_process','pid':10,'gpu':0,'vram':2000}");
+	FEED(&m, "{'t':1000,'node':'n','kind':'gpu_process','pid':10,'gpu':4,'vram':9000}");
+	FEED(&m, "{'t':1000,'node':'n','kind':'gpu_process','pid':11,'gpu':7}");
+	FEED(&m, "{'t':1000,'node':'n','kind':'gpu_process','pid':12,'gpu':-1,'vram':9000}");
+	FEED(&m, "{'t':1000,'node':'n','kind':'gpu_process','pid':13,'gpu':1,'vram':9000}");
+	FEED(&m, "{'t':1000,'node':'other','kind':'gpu_process','pid':10,'gpu':2,'vram':99000}");
+	ranks_build(&ranks, &m);
+	assert_int_equal(ranks.count, 4);
+	assert_int_equal(ranks.rank[0].gpu, 4);
+	assert_int_equal(ranks.rank[1].gpu, 7);
+	assert_int_equal(ranks.rank[2].gpu, -1); /* the tool does not say which */
+	assert_int_equal(ranks.rank[3].gpu, 5); /* said outright */
+	model_release(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +318,7 @@ int main(void)
 		cmocka_unit_test(classes),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(fold),
+		cmocka_unit_test(gpu_of_a_rank),
 	};
 
 	return cmocka_run_group_tests_name("model", tests, NULL, NULL);

@@ -192,6 +192,48 @@ static void the_table_is_sound(void **state)
 	}
 }
 
+static int bind(const char *action, const char *keys)
+{
+	struct error error;
+
+	return keys_bind(span_of(action), span_of(keys), &error);
+}
+
+/* Last in the list: it leaves the table changed. */
+static void keys_can_be_bound(void **state)
+{
+	struct world *w = *state;
+	char names[80];
+
+	assert_int_equal(bind("stacks", "F5 Ctrl-K y"), 0);
+	assert_string_equal(keys_names(names, sizeof names, keys_of(ACTION_STACKS)), "F5 Ctrl-K y");
+	press(w, 's');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_STACKS);
+	press(w, UI_KEY_F1);
+	press(w, 'G');
+	press(w, '/');
+	for (const char *c = "Ctrl-K"; *c; c++)
+		press(w, *c);
+	press(w, UI_KEY_ENTER);
+	SHOWS(w, "F5 Ctrl-K y");
+	press(w, UI_KEY_ESC);
+	/* a key belongs to one action: the other loses it */
+	assert_int_equal(bind("help", "b"), 0);
+	assert_null(keys_of(ACTION_GOTO));
+	press(w, 'b');
+	SHOWS(w, "in this panel: Overview");
+	assert_int_equal(bind("panel", "x"), -1);
+	assert_int_equal(bind("no-such", "x"), -1);
+	assert_int_equal(bind("stacks", "NoKey"), -1);
+	assert_int_equal(bind("stacks", "Ctrl-"), -1);
+	assert_int_equal(bind("stacks", "a b c d e f g i"), -1);
+	assert_int_equal(bind("quit", ""), -1);
+	assert_int_equal(bind("stacks", "Q Ctrl-C"), -1); /* nothing would quit any more */
+	assert_string_equal(keys_names(names, sizeof names, keys_of(ACTION_STACKS)), "F5 Ctrl-K y");
+}
+
 static void panels(void **state)
 {
 	static const char *const names[] = { "Overview", "Server", "GPUs", "Ranks", "Stacks", "Log", "Events",
@@ -587,6 +629,7 @@ int main(void)
 		TEST(mouse),
 		TEST(badges_and_messages),
 		TEST(any_keys_any_size),
+		TEST(keys_can_be_bound),
 	};
 
 	if (!setlocale(LC_CTYPE, "C.UTF-8"))
