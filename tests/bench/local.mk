@@ -2,6 +2,7 @@
 EXTRA_PROGRAMS =
 include $(srcdir)/tests/bench/store.mk
 include $(srcdir)/tests/bench/log.mk
+include $(srcdir)/tests/bench/wave.mk
 EXTRA_DIST += tests/bench/run.py tests/bench/terminal.py
 CLEANFILES += $(EXTRA_PROGRAMS)
 

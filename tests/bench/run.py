@@ -271,7 +271,131 @@ def program(path):
         row(os.path.basename(path), "ended with an error", "status 0", False)
 
 
-ROWS = [("first-frame", first_frame), ("keys", key_to_repaint), ("idle", idle_cost), ("crowd", many_processes), ("kill", kill_nine)]
+# --- explain ---
+
+PATTERN = "stopped, reason|Memory access fault|MEMORY_VIOLATION|Disassembly"
+FAULT = b"Memory access fault by GPU node-3 (Agent handle: 0x5581c0de0010) on address 0x7f21c8a00000. Reason: Page not present or supervisor privilege.\n"
+
+
+def tool(name):
+    """Path of a program of this folder that is a tool and not a bench."""
+    for path in args.programs:
+        if os.path.basename(path) == name:
+            return os.path.abspath(path)
+    raise SystemExit("bench: %s is not among the programs" % name)
+
+
+def wave_log(kind, size):
+    """(path, what is in it) of a log made up for the bench."""
+    path = "%s/%s.log" % (tmp, kind)
+    with open(path, "wb") as f:
+        told = subprocess.run([tool("wave_log"), "--kind", kind, "--bytes", str(size)], stdout=f, stderr=subprocess.PIPE, check=True).stderr
+    return path, json.loads(told)
+
+
+def measured(argv, out):
+    """(seconds, most resident MiB, status) of a program alone on one core."""
+    done = subprocess.run([tool("measure"), str(min(os.sched_getaffinity(0)))] + argv, stdin=subprocess.DEVNULL, stdout=out,
+                          stderr=subprocess.PIPE, text=True, env=dict(os.environ, LC_ALL="C", **env()))
+    seconds, kib, status = done.stderr.splitlines()[-1].split()
+    return float(seconds), int(kib) / 1024, int(status)
+
+
+def in_turns(commands, rounds):
+    """Medians of the seconds, the worst memory and status of each: one after the other, so that all see the same machine.
+    grep and rg write to a pipe: they stop at the first match when they see /dev/null."""
+    taken = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, argv in commands.items():
+            taken[name].append(measured(argv, subprocess.PIPE if name in ("grep", "rg") else subprocess.DEVNULL))
+    return {name: (median([t[0] for t in runs]), max(t[1] for t in runs), max(t[2] for t in runs)) for name, runs in taken.items()}
+
+
+def explained(path):
+    done = subprocess.run([args.hangtop, "explain", "--json", path], stdout=subprocess.PIPE, env=dict(os.environ, **env()))
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        return {}
+
+
+def counts_row(what, path, truth):
+    """Every count that explain gives and the generator knows; lines, waves and faults it must give."""
+    counts = explained(path).get("counts") or {}
+    names = [n for n in truth if n in counts or n in ("lines", "waves", "faults")]
+    wrong = [n for n in names if counts.get(n) != truth[n]]
+    row("%s: %s as generated" % (what, ", ".join(names)), ", ".join("%s %s, not %s" % (n, counts.get(n), truth[n]) for n in wrong) or "equal",
+        "equal", not wrong)
+
+
+def explain_waves():
+    size = 100 if args.quick else 1000
+    path, truth = wave_log("waves", size * 1000000)
+    commands = {"hangtop": [args.hangtop, "explain", "--json", path], "cat": ["cat", path], "grep": ["grep", "-cE", PATTERN, path],
+                "rg": ["rg", "-c", PATTERN, path]}
+    if not shutil.which("rg"):
+        del commands["rg"]
+    in_turns(commands, 1) # the file into the cache, all of it, and the programs
+    took = in_turns(commands, 5 if args.quick else 11)
+    ours, mib, status = took["hangtop"]
+    what = "explain of a %s wave log" % ("100 MB" if args.quick else "1 GB")
+    if status not in (0, 1):
+        row(what, "ended with status %d" % status, "status 0 or 1", False)
+        return
+    for name, bar, limit in (("cat", "at most 1.35x cat", 1.35), ("grep", "at least 3x faster than grep -cE", 1 / 3), ("rg", "not slower than rg -c", 1)):
+        if name in took:
+            theirs = took[name][0]
+            row(what, "%.0f ms (%s %.0f ms, %.2fx)" % (ours * 1e3, name, theirs * 1e3, ours / theirs), bar, ours <= limit * theirs)
+        else:
+            row(what, "- (no %s here)" % name, bar)
+    row(what + ": resident memory", "%.1f MiB" % mib, "under 16 MiB", mib < 16)
+    counts_row(what, path, truth)
+    os.unlink(path)
+
+
+def explain_ordinary():
+    path, truth = wave_log("ordinary", 100000000)
+    commands = {"hangtop": [args.hangtop, "explain", "--json", path]}
+    in_turns(commands, 1)
+    seconds, mib, status = in_turns(commands, 3 if args.quick else 7)["hangtop"]
+    speed = truth["bytes"] / seconds / 1e9
+    what = "explain of a 100 MB log of ordinary lines"
+    if status not in (0, 1):
+        row(what, "ended with status %d" % status, "status 0 or 1", False)
+        return
+    row(what, "%.3f GB/s, %.1f MiB resident" % (speed, mib), "at least 0.2 GB/s", speed >= 0.2)
+    counts_row(what, path, truth)
+    os.unlink(path)
+
+
+def fault_to_screen():
+    """One healthy server; each start follows a log of its own, a copy, so that no start sees the fault of the one before."""
+    demo = Demo("healthy")
+    log = demo.at["log"]
+    times = []
+    for i in range(3 if args.quick else 10):
+        demo.at["log"] = "%s/live-%d.log" % (tmp, i)
+        shutil.copy(log, demo.at["log"])
+        t = hangtop(demo)
+        if not t.wait(b"HEALTHY", 20):
+            raise SystemExit("bench: hangtop does not call the demo server healthy")
+        Terminal.idle(0.5 + i % 7 * 0.09)
+        del t.seen[:]
+        began = time.monotonic()
+        with open(demo.at["log"], "ab") as f:
+            f.write(FAULT)
+        t.started = began
+        took = t.wait(b"FAULT", 10)
+        times.append(took * 1e3 if took else 1e4)
+        t.close()
+    demo.close()
+    p95 = percentile(times, 95)
+    row("fault written to the log -> on the screen", "p50 %.0f, p95 %.0f, max %.0f ms" % (median(times), p95, max(times)),
+        "p95 under 250 ms", p95 < 250)
+
+
+ROWS = [("first-frame", first_frame), ("keys", key_to_repaint), ("idle", idle_cost), ("crowd", many_processes), ("kill", kill_nine),
+        ("explain", explain_waves), ("explain-ordinary", explain_ordinary), ("fault", fault_to_screen)]
 
 
 def main():
@@ -294,7 +418,8 @@ def main():
             if not only or name in only:
                 run()
         for path in args.programs:
-            if not only or os.path.basename(path) in only:
+            name = os.path.basename(path)
+            if name.startswith("bench_") and (not only or name in only):
                 program(path)
     finally:
         for t in list(Terminal.open):
