@@ -49,6 +49,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	from = now() - from;
-	fprintf(stderr, "%.6f %ld %d\n", from, used.ru_maxrss, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	fprintf(stderr, "%.6f %ld %d\n", from, used.ru_maxrss,
+		WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }

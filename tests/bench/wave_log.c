@@ -22,8 +22,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define LANES 64
-#define ROWS 1024               /* made once, used again and again */
-#define FAULT_EVERY (32 << 20)  /* bytes of log from one memory fault to the next */
+#define ROWS 1024 /* made once, used again and again */
+#define FAULT_EVERY (32 << 20) /* bytes of log from one memory fault to the next */
 #define SCALARS 102
 #define VECTORS 256
 
@@ -36,10 +36,10 @@ static struct {
 	bool seen[COUNT(wave_site)];
 } out;
 static uint64_t dice;
-static char vector_row[ROWS][LANES * 14];               /* "[0] xxxxxxxx [1] ...", LF */
+static char vector_row[ROWS][LANES * 14]; /* "[0] xxxxxxxx [1] ...", LF */
 static size_t vector_row_len;
-static char memory_row[ROWS][8 * 9 + 1];                /* " xxxxxxxx" eight times, LF */
-static char scalar_label[SCALARS][17], vector_label[2][VECTORS][17];    /* as printed, 16 columns */
+static char memory_row[ROWS][8 * 9 + 1]; /* " xxxxxxxx" eight times, LF */
+static char scalar_label[SCALARS][17], vector_label[2][VECTORS][17]; /* as printed, 16 columns */
 static char time_of_day[16] = "09:12:00";
 
 /* --- randomness and output --- */
@@ -176,7 +176,7 @@ static void make_rows(void)
 	for (unsigned row = 0; row < ROWS; row++) {
 		char *to = vector_row[row];
 		uint64_t first = roll();
-		unsigned shape = below(4);      /* 0: all zero, 1: addresses of lanes, else anything */
+		unsigned shape = below(4); /* 0: all zero, 1: addresses of lanes, else anything */
 
 		for (unsigned lane = 0; lane < LANES; lane++) {
 			to += snprintf(to, 8, lane ? " [%u] " : "[%u] ", lane);
@@ -234,7 +234,7 @@ static void header(const struct wave_site *s, uint64_t wave, uint64_t arguments)
 
 static void scalar_registers(void)
 {
-	static const int many[] = { 32, 48, 64, 96, SCALARS };
+	static const int many[] = {32, 48, 64, 96, SCALARS};
 	int n = many[below(COUNT(many))];
 
 	say("\nscalar registers:\n");
@@ -248,7 +248,8 @@ static void scalar_registers(void)
 
 static void system_registers(void)
 {
-	static const char *const trap[] = { "ttmp4", "ttmp5", "ttmp6", "ttmp7", "ttmp8", "ttmp9", "ttmp10", "ttmp11", "ttmp13" };
+	static const char *const trap[] = {
+		"ttmp4", "ttmp5", "ttmp6", "ttmp7", "ttmp8", "ttmp9", "ttmp10", "ttmp11", "ttmp13"};
 
 	say("\nsystem registers:\n");
 	cell("mode", 0x3f0, 8);
@@ -268,7 +269,7 @@ static void system_registers(void)
 
 static void vector_registers(void)
 {
-	static const int many[] = { 16, 24, 32, 48, 64, 64, 96, 96, 128, 128, 128, 160, 192, 192, 256, 512 };
+	static const int many[] = {16, 24, 32, 48, 64, 64, 96, 96, 128, 128, 128, 160, 192, 192, 256, 512};
 	int n = many[below(COUNT(many))];
 
 	say("\nvector registers:\n");
@@ -302,7 +303,7 @@ static void memory_rows(uint64_t from, int digits, unsigned bytes)
 
 static void memory(const struct wave_site *s, uint64_t arguments)
 {
-	static const unsigned local[] = { 0, 0, 0, 0, 64, 1024, 4096, 8192, 8192, 16384, 16384, 32768, 32768, 65536 };
+	static const unsigned local[] = {0, 0, 0, 0, 64, 1024, 4096, 8192, 8192, 16384, 16384, 32768, 32768, 65536};
 	unsigned bytes = local[below(COUNT(local))];
 
 	if (bytes && s->generation == ARGUMENTS) {
@@ -435,7 +436,9 @@ static void truth(void)
 
 	for (size_t i = 0; i < COUNT(wave_site); i++)
 		groups += out.seen[i];
-	fprintf(stderr, "{\"bytes\":%" PRIu64 ",\"lines\":%" PRIu64 ",\"waves\":%" PRIu64 ",\"faults\":%" PRIu64 ",\"groups\":%u}\n",
+	fprintf(stderr,
+		"{\"bytes\":%" PRIu64 ",\"lines\":%" PRIu64 ",\"waves\":%" PRIu64 ",\"faults\":%" PRIu64
+		",\"groups\":%u}\n",
 		out.bytes, out.lines, out.waves, out.faults, groups);
 }
 
@@ -447,7 +450,7 @@ static int usage(void)
 
 int main(int argc, char **argv)
 {
-	static const char *const kinds[] = { "waves", "ordinary", "mixed" };
+	static const char *const kinds[] = {"waves", "ordinary", "mixed"};
 	uint64_t bytes = 0;
 	size_t kind = KIND_WAVES;
 

@@ -40,8 +40,8 @@ static const char *const ordinary_line[] = {
 static const char *const fault_line[] = {
 	"Memory access fault by GPU node-~ (Agent handle: 0x5581c0de~~~~) on address 0x7f21c8a~~000. Reason: Page not present or supervisor privilege.",
 	"Memory access fault by GPU node-~ (Agent handle: 0x2c17f~~) on address 0x7e29~~ffc000. Reason: Unknown.",
-	"(Worker_TP^ pid=~~~~) Memory access fault by GPU node-~ (Agent handle: 0x5581c0de~~~~) on address 0x7f21c8a~~000. "
-		"Reason: Write access to a read-only page.",
+	("(Worker_TP^ pid=~~~~) Memory access fault by GPU node-~ (Agent handle: 0x5581c0de~~~~) on address 0x7f21c8a~~000. "
+		"Reason: Write access to a read-only page."),
 	"Memory access fault by GPU node-~ (Agent handle: 0x2c17f~~) on address (nil). Reason: Unknown.",
 };
 
@@ -50,13 +50,14 @@ static const char *const fault_line[] = {
 	"c10::ArrayRef<long>, c10::ArrayRef<long>, " INDEX_COPY "::{lambda(char*, char const*, long)#1} const&, bool)::{lambda(int)#1}"
 #define GELU "at::native::GeluCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() " \
 	"const::{lambda()#4}::operator()() const::{lambda(c10::BFloat16)#1}"
+#define COMPOSED "at::native::Composed<" GPU_INDEX ", " GELU ", at::native::BinaryFunctor<float, float, float, " GELU "> >"
 
 static const char *const kernel_name[] = {
 	"void at::native::index_elementwise_kernel<128, 4, " GPU_INDEX ">(long, " GPU_INDEX ")",
-	"void at::native::vectorized_elementwise_kernel<4, " GELU ", std::array<char*, 2ul> >(int, " GELU ", std::array<char*, 2ul>)",
+	"void at::native::vectorized_elementwise_kernel<4, " COMPOSED ", std::array<char*, 2ul> >(int, " COMPOSED ", std::array<char*, 2ul>)",
 	"_swa_write_kernel",
-	"void (anonymous namespace)::paged_attention_ll4mi_QKV_mfma16_kernel<__hip_bfloat16, unsigned char, (vllm::Fp8KVCacheDataType)1, "
-		"__hip_bfloat16, 16, 128, 256, false, 8>(__hip_bfloat16 const*, unsigned char const*, unsigned char const*, int, float)",
+	("void (anonymous namespace)::paged_attention_ll4mi_QKV_mfma16_kernel<__hip_bfloat16, unsigned char, (vllm::Fp8KVCacheDataType)1, "
+		"__hip_bfloat16, 16, 128, 256, false, 8>(__hip_bfloat16 const*, unsigned char const*, unsigned char const*, int, float)"),
 	"ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)",
 	"_ZN5aiter47fmoe_bf16_blockscaleFp8_g1u1_vs_silu_1tg_32x256E",
 	"Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x128x64_MI16x16x1_SN_LDSB1_AFC1_AFEM1_AFEM1_ASEM1_CLR1_CADS0_DTVA0_EPS0_FDSI0",
