@@ -324,8 +324,8 @@ def counts_row(what, path, truth):
     counts = explained(path).get("counts") or {}
     names = [n for n in truth if n in counts or n in ("lines", "waves", "faults")]
     wrong = [n for n in names if counts.get(n) != truth[n]]
-    row("%s: %s as generated" % (what, ", ".join(names)), ", ".join("%s %s, not %s" % (n, counts.get(n), truth[n]) for n in wrong) or "equal",
-        "equal", not wrong)
+    row("%s: counts" % what, ", ".join("%s %s, not %s" % (n, counts.get(n), truth[n]) for n in wrong) or ", ".join(names) + " right",
+        "as the generator counted", not wrong)
 
 
 def explain_waves():
