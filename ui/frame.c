@@ -95,7 +95,11 @@ void frame_reason(struct canvas *c, const struct view *view, bool whole, int y)
 	text_scrub(&clean, span_of(panel_arrows(reason, sizeof reason, view->verdict->reason, c->ascii)));
 	rest = buf_as_span(&clean);
 	if (whole) { /* the overview shows the rest */
-		canvas_text(c, 0, y, c->w, STYLE_BOLD, panel_words(&rest, c->w));
+		struct span line = panel_words(&rest, c->w - 1);
+
+		canvas_text(c, 0, y, c->w, STYLE_BOLD, line);
+		if (rest.len)
+			canvas_text(c, text_width(line), y, 1, STYLE_DIM, span_of("…"));
 	} else {
 		canvas_text(c, 0, y, c->w, STYLE_BOLD, rest);
 		if (text_width(rest) > c->w)

@@ -200,8 +200,10 @@ void panel_overview(struct build *b)
 	buf_init(&clean, 4096);
 	text_scrub(&clean, span_of(panel_arrows(reason, sizeof reason, b->view->verdict->reason, b->ascii)));
 	rest = buf_as_span(&clean);
-	panel_words(&rest, b->w);
+	panel_words(&rest, b->w - 1);
 	buf_init(&v.reason, 4096);
+	if (rest.len)
+		buf_text(&v.reason, "… ");
 	buf_span(&v.reason, rest);
 	deal(&v, rows);
 	for (int i = 0; i < SECTIONS; i++)

@@ -289,7 +289,6 @@ int cmd_agent(const struct app_options *options)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (strstr(options->sources, "gpu"))
 		setenv("UV_THREADPOOL_SIZE", "40", 0); /* a stuck driver read holds its thread for good */
-	signal(SIGPIPE, SIG_IGN);
 	a->options = options;
 	a->node = node_name(options);
 	buf_init(&a->out, OUT_MAX + OBSERVATION_LINE_MAX);

@@ -190,7 +190,6 @@ int cmd_demo(const struct app_options *given)
 	struct error error;
 	int code;
 
-	signal(SIGPIPE, SIG_IGN);
 	session.tell = options.plain && !options.once;
 	session.once = !session.tell && (options.once || !screen_possible());
 	session.screen = !session.once && !session.tell;

@@ -65,6 +65,12 @@ static int dump(struct replay *replay, const char *path)
 	return fclose(file) == 0 ? 0 : EXIT_CANNOT_WRITE;
 }
 
+static int cannot_print(void)
+{
+	fprintf(stderr, "hangtop: cannot write to standard output: %s\n", strerror(errno));
+	return EXIT_CANNOT_WRITE;
+}
+
 /* Without a screen: play it (from its start, so that the dump is what live had) and say what it came to. */
 static int print_end(struct replay *replay, const struct app_options *options, int64_t to, bool seek)
 {
@@ -84,7 +90,7 @@ static int print_end(struct replay *replay, const struct app_options *options, i
 		report_text(core, core->grid, &out);
 	fwrite(buf_string(&out), 1, out.len, stdout);
 	buf_release(&out);
-	return report_exit_code(&core->verdict);
+	return fflush(stdout) == 0 ? report_exit_code(&core->verdict) : cannot_print();
 }
 
 int cmd_replay(const struct app_options *given)
@@ -152,7 +158,7 @@ int cmd_export(const struct app_options *options)
 		reader_between(reader, first - 1, last, print_line, &line, &error) < 0)
 		code = complain(&error, EXIT_UNKNOWN);
 	if (fflush(stdout) != 0)
-		code = EXIT_CANNOT_WRITE;
+		code = cannot_print();
 	buf_release(&line);
 	reader_close(reader);
 	return code;

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 
 #define CORE_QUEUE_MAX 100000
-#define QUIET_STEP_MS 1000      /* between judgements while nothing is observed */
 
 void core_init(struct core *core, const char *node, int64_t stall_ms)
 {
@@ -135,6 +134,28 @@ int64_t core_grid(int64_t t)
 	return t / CORE_STEP_MS * CORE_STEP_MS;
 }
 
+/* Without news only ages move: judged once a second, and more seldom the longer nothing has come. It depends only on what is
+ * recorded, so a replay judges the same grid points. */
+static int64_t quiet_step(const struct core *core)
+{
+	int64_t silence = core->grid - core->model.last_t;
+
+	return silence < 600000 ? 1000 : silence < 86400000 ? 60000 : silence < 30 * INT64_C(86400000) ? 3600000 : 30 * INT64_C(86400000);
+}
+
+/* Nothing is queued before `until`: to the grid point before the next one that is judged. */
+static void skip_quiet(struct core *core, int64_t until)
+{
+	int64_t step = quiet_step(core), next = (core->grid / step + 1) * step;
+
+	if (core->queued && core_grid(core->queue[0]->o.t) < until)
+		until = core_grid(core->queue[0]->o.t);
+	if (next > until)
+		next = until;
+	if (next - CORE_STEP_MS > core->grid)
+		core->grid = next - CORE_STEP_MS;
+}
+
 bool core_advance(struct core *core, int64_t now)
 {
 	int64_t last = core_grid(now);
@@ -145,10 +166,11 @@ bool core_advance(struct core *core, int64_t now)
 	while (core->grid < last) {
 		bool news;
 
+		if (!core->judge)
+			skip_quiet(core, last);
 		core->grid += CORE_STEP_MS;
 		news = apply_before(core, core->grid) > 0;
-		/* Without news only ages move; which steps are judged depends on what is recorded, so a replay judges the same. */
-		if (news || core->judge || core->grid % QUIET_STEP_MS == 0)
+		if (news || core->judge || core->grid % quiet_step(core) == 0)
 			news = evaluate(core, core->grid) || news;
 		core->judge = false;
 		moved = moved || news;

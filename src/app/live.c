@@ -42,6 +42,7 @@ struct live {
 	uv_timer_t step;
 	uv_async_t store_word;
 	int64_t stacks_asked;          /* wall, last request because of SUSPECT */
+	struct error lost;             /* why nothing can be recorded; empty text: nothing is lost */
 	bool stopping, stepping_closed, store_closed;
 	void (*moved)(void *);
 	void *context;
@@ -72,6 +73,21 @@ bool live_recording(const struct live *live)
 		return false;
 	writer_status(live->writer, &status);
 	return status.ok;
+}
+
+bool live_lost(const struct live *live, struct error *why)
+{
+	struct writer_status status;
+
+	*why = live->lost;
+	if (live->lost.text[0] || !live->writer)
+		return live->lost.text[0] != 0;
+	writer_status(live->writer, &status);
+	if (status.ok)
+		return false;
+	error_set(why, "%s", status.detail);
+	error_fix(why, "%s", status.remedy);
+	return true;
 }
 
 void live_flush(struct live *live)
@@ -130,6 +146,13 @@ void live_note(struct live *live, enum kind kind, const char *text, int64_t at)
 
 /* --- recording --- */
 
+static void lose_jsonl(struct live *live)
+{
+	if (!live->lost.text[0])
+		error_set_errno(&live->lost, errno, "cannot write the JSON lines to %s", live->options.jsonl);
+	clearerr(live->jsonl);
+}
+
 static void on_record(void *context, const struct observation *o)
 {
 	struct live *live = context;
@@ -141,7 +164,7 @@ static void on_record(void *context, const struct observation *o)
 		observation_encode(o, &live->line);
 		buf_char(&live->line, '\n');
 		if (fwrite(live->line.at, 1, live->line.len, live->jsonl) != live->line.len)
-			clearerr(live->jsonl);
+			lose_jsonl(live);
 	}
 }
 
@@ -180,6 +203,7 @@ static void open_store(struct live *live)
 	options.context = live;
 	if (writer_open(&live->writer, &options, &error) < 0) {
 		front_health(live, "store", "failed", error.text, error.fix);
+		live->lost = error;
 		return;
 	}
 	snprintf(number, sizeof number, "%lld", (long long)live->core.triage.stall_ms);
@@ -335,8 +359,8 @@ static void on_step(uv_timer_t *timer)
 		live->stacks_asked = now;
 		live_stacks(live, "suspect");
 	}
-	if (live->jsonl)
-		fflush(live->jsonl);
+	if (live->jsonl && fflush(live->jsonl) != 0)
+		lose_jsonl(live);
 	if (moved && live->moved)
 		live->moved(live->context);
 	uv_timer_start(&live->step, on_step, (uint64_t)(1000 - now % 1000), 0);
@@ -378,6 +402,7 @@ struct live *live_start(uv_loop_t *loop, const struct app_options *options, void
 	live->context = context;
 	buf_init(&live->line, OBSERVATION_LINE_MAX);
 	if (open_jsonl(live, error) < 0) {
+		buf_release(&live->line);
 		free(live);
 		return NULL;
 	}

@@ -22,6 +22,8 @@ struct core *live_core(struct live *live);
 const char *live_node(const struct live *live);
 const char *live_db(const struct live *live);          /* NULL when nothing is recorded */
 bool live_recording(const struct live *live);
+/* True, with why, when what was to be recorded cannot be: the session file or the JSON lines. */
+bool live_lost(const struct live *live, struct error *why);
 void live_flush(struct live *live);                    /* hand over to the writer now */
 /* Something the user or a rule asks of the node; writes the audit row. */
 void live_stacks(struct live *live, const char *why);

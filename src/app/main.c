@@ -2,11 +2,14 @@
 #include "config.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <ncurses.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "app/agent.h"
@@ -59,6 +62,11 @@ static void print_help(const struct subcommand *c)
 	buf_release(&out);
 }
 
+static int printed(void)
+{
+	return fflush(stdout) == 0 ? 0 : EXIT_CANNOT_WRITE;
+}
+
 static int run_subcommand(const struct subcommand *c, int argc, char **argv)
 {
 	struct app_options options;
@@ -72,11 +80,11 @@ static int run_subcommand(const struct subcommand *c, int argc, char **argv)
 		return status;
 	if (options.help) {
 		print_help(c);
-		return 0;
+		return printed();
 	}
 	if (options.version) {
 		print_version();
-		return 0;
+		return printed();
 	}
 	if (options.debug_log && debug_open(options.debug_log, &error) < 0)
 		return complain(&error, EXIT_CANNOT_WRITE);
@@ -85,8 +93,23 @@ static int run_subcommand(const struct subcommand *c, int argc, char **argv)
 	return status;
 }
 
+/* A standard descriptor that is closed (cron, daemons) would be taken by the next open. */
+static void open_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	open_standard();
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a file limit is an error of write like a full disk */
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* numbers in files and tools are not a matter of taste */
 	if (argc > 1 && argv[1][0] != '-') {

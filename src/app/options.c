@@ -209,9 +209,21 @@ static void read_config(struct app_options *out, enum command command, int argc,
 	free(path);
 }
 
+static bool is_http(const char *url)
+{
+	struct span text = span_of(url);
+
+	return (span_skip(&text, "http://") || span_skip(&text, "https://")) && text.len && *text.at != '/';
+}
+
 static int check(struct app_options *o, const char *name)
 {
 	const char *wrong = check_words(o);
+
+	if (o->source.url && !is_http(o->source.url)) {
+		fprintf(stderr, "hangtop: --url wants http://HOST:PORT, not \"%s\"\n", o->source.url);
+		return EXIT_USAGE;
+	}
 
 	if (wrong) {
 		fprintf(stderr, "hangtop: --%s does not take that word; see hangtop %s --help\n", wrong, name);
@@ -224,6 +236,10 @@ static int check(struct app_options *o, const char *name)
 	if (o->interval_s > 60)
 		o->interval_s = 60;
 	o->source.interval_ms = (int)(o->interval_s * 1000);
+	if (o->stacks_s > 86400)
+		o->stacks_s = 86400;
+	if (o->session_mb > 1 << 20)
+		o->session_mb = 1 << 20; /* a terabyte */
 	o->source.stacks_every_ms = (int)(o->stacks_s * 1000);
 	o->source.pid = o->pid;
 	o->source.log_from_start = o->log_from_start;

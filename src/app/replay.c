@@ -15,6 +15,7 @@
 #include "store/writer.h"
 #include "transport/frame.h"
 
+#define IMPORT_TRIES_BYTES (8 << 20) /* without one good line in so many it is no recording */
 #define SLICE_MS 60000          /* of one query while playing: bounds the work between two keys */
 
 struct replay {
@@ -77,25 +78,25 @@ static int import_lines(int fd, const char *path, char **temporary, struct error
 	struct import import = { 0 };
 	struct writer_options options = { 0 };
 	const char *dir = getenv("TMPDIR");
-	char name[4200], block[65536];
+	char folder[4200], name[4300], block[65536];
 	struct frame frame;
+	uint64_t bytes = 0;
 	ssize_t n;
-	int tmp;
 
-	snprintf(name, sizeof name, "%s/hangtop-XXXXXX", dir && *dir ? dir : "/tmp");
-	tmp = mkstemp(name);
-	if (tmp < 0)
-		return error_set_errno(error, errno, "cannot make a temporary file %s", name);
-	close(tmp);
-	unlink(name);
+	snprintf(folder, sizeof folder, "%s/hangtop-XXXXXX", dir && *dir ? dir : "/tmp");
+	if (!mkdtemp(folder))
+		return error_set_errno(error, errno, "cannot make a temporary folder %s", folder);
+	*temporary = mem_text(folder);
+	snprintf(name, sizeof name, "%s/session", folder);
 	options.path = name;
 	if (writer_open(&import.writer, &options, error) < 0)
 		return -1;
-	*temporary = mem_text(name);
 	buf_init(&import.arena, OBSERVATION_LINE_MAX);
 	frame_init(&frame, OBSERVATION_LINE_MAX);
-	while ((n = read(fd, block, sizeof block)) > 0)
+	while ((n = read(fd, block, sizeof block)) > 0 && (bytes < IMPORT_TRIES_BYTES || import.lines > import.bad)) {
 		frame_feed(&frame, span_make(block, (size_t)n), import_line, &import);
+		bytes += (uint64_t)n;
+	}
 	frame_feed(&frame, span_of("\n"), import_line, &import);
 	writer_close(import.writer);
 	frame_release(&frame);
@@ -135,11 +136,21 @@ static void read_meta(struct replay *r, int64_t stall_ms)
 	r->core.replaying = true;
 }
 
+static int open_reader(struct replay *r, const char *path, struct error *error)
+{
+	char name[4300];
+
+	if (!r->temporary)
+		return reader_open(&r->reader, path, error);
+	snprintf(name, sizeof name, "%s/session", r->temporary);
+	return reader_open(&r->reader, name, error);
+}
+
 int replay_open(struct replay **out, const char *path, int64_t stall_ms, struct error *error)
 {
 	struct replay *r = mem_alloc(sizeof *r);
 	int64_t first, last;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), status = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = 0; /* a FIFO without a writer is empty, not a wait */
 
 	*out = NULL;
 	if (fd < 0) {
@@ -151,7 +162,7 @@ int replay_open(struct replay **out, const char *path, int64_t stall_ms, struct 
 		status = import_lines(fd, path, &r->temporary, error);
 	close(fd);
 	if (status == 0)
-		status = reader_open(&r->reader, r->temporary ? r->temporary : path, error);
+		status = open_reader(r, path, error);
 	if (status < 0) {
 		replay_close(r);
 		return -1;
@@ -168,23 +179,26 @@ int replay_open(struct replay **out, const char *path, int64_t stall_ms, struct 
 	return 0;
 }
 
+static void remove_temporary(const char *folder)
+{
+	static const char *const file[] = { "session", "session-wal", "session-shm", "session.ballast" };
+	char name[4300];
+
+	for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+		snprintf(name, sizeof name, "%s/%s", folder, file[i]);
+		unlink(name);
+	}
+	rmdir(folder);
+}
+
 void replay_close(struct replay *r)
 {
-	char side[4300];
-
 	if (!r)
 		return;
 	if (r->reader)
 		reader_close(r->reader);
-	if (r->temporary) {
-		unlink(r->temporary);
-		snprintf(side, sizeof side, "%s-wal", r->temporary);
-		unlink(side);
-		snprintf(side, sizeof side, "%s-shm", r->temporary);
-		unlink(side);
-		snprintf(side, sizeof side, "%s.ballast", r->temporary);
-		unlink(side);
-	}
+	if (r->temporary)
+		remove_temporary(r->temporary);
 	if (r->core.ranks)
 		core_release(&r->core);
 	free(r->temporary);
@@ -199,8 +213,12 @@ void replay_range(struct replay *r, int64_t *first, int64_t *last)
 
 	*first = *last = r->now;
 	reader_range(r->reader, first, last);
+	if (*last > OBSERVATION_T_MAX)
+		*last = OBSERVATION_T_MAX;
+	if (*first > *last || *first < 0)
+		*first = 0;
 	buf_init(&text, 64);
-	if (reader_meta(r->reader, "end", &text) && span_int(buf_as_span(&text), &end) && end > *last)
+	if (reader_meta(r->reader, "end", &text) && span_int(buf_as_span(&text), &end) && end > *last && end < OBSERVATION_T_MAX)
 		*last = end;
 	buf_release(&text);
 	/* The grid point after the last row is where it is evaluated. */
@@ -258,11 +276,15 @@ int replay_seek(struct replay *r, int64_t t, struct error *error)
 
 int replay_play(struct replay *r, int64_t t, struct error *error)
 {
+	int64_t slice = SLICE_MS;
+
 	while (r->now < t) {
-		int64_t to = r->now + SLICE_MS < t ? r->now + SLICE_MS : t;
+		int64_t to = t - r->now > slice ? r->now + slice : t;
+		size_t before = r->core.queued;
 
 		if (reader_between(r->reader, r->now, to, feed, &r->core, error) < 0)
 			return -1;
+		slice = r->core.queued == before ? slice * 2 : SLICE_MS; /* across years in which nothing was recorded */
 		r->now = to;
 		core_advance(&r->core, to);
 	}

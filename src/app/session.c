@@ -32,6 +32,9 @@ struct session {
 	enum state state;              /* last told */
 	char where[16];
 	bool told;
+	bool lost;                     /* what was to be recorded could not be */
+	struct error why_lost;
+	bool unwritten;                /* standard output does not take what it must */
 };
 
 int complain(const struct error *error, int code)
@@ -40,6 +43,15 @@ int complain(const struct error *error, int code)
 	if (*error->fix)
 		fprintf(stderr, "         %s\n", error->fix);
 	return code;
+}
+
+static void close_signals(struct session *s)
+{
+	if (!s->signals)
+		return;
+	uv_close((uv_handle_t *)&s->term, NULL);
+	uv_close((uv_handle_t *)&s->intr, NULL);
+	uv_close((uv_handle_t *)&s->hup, NULL);
 }
 
 static void end(struct session *s, int code)
@@ -51,12 +63,9 @@ static void end(struct session *s, int code)
 	if (s->screen)
 		screen_close(s->screen);
 	s->screen = NULL;
-	if (s->signals) {
-		uv_close((uv_handle_t *)&s->term, NULL);
-		uv_close((uv_handle_t *)&s->intr, NULL);
-		uv_close((uv_handle_t *)&s->hup, NULL);
-	}
+	close_signals(s);
 	uv_close((uv_handle_t *)&s->watch, NULL);
+	s->lost = live_lost(s->live, &s->why_lost);
 	live_stop(s->live, NULL, NULL);
 }
 
@@ -83,7 +92,8 @@ static void print_report(struct session *s)
 	else
 		report_text(core, core->grid, &out);
 	fwrite(buf_string(&out), 1, out.len, stdout);
-	fflush(stdout);
+	if (fflush(stdout) != 0)
+		s->unwritten = true;
 	buf_release(&out);
 }
 
@@ -127,7 +137,8 @@ static void tell(struct session *s, const struct core *core)
 		*v->where ? " " : "", v->where, v->grade);
 	text_scrub(&line, span_of(v->reason));
 	printf("%s\n", buf_string(&line));
-	fflush(stdout);
+	if (fflush(stdout) != 0)
+		s->unwritten = true;
 	buf_release(&line);
 }
 
@@ -176,7 +187,6 @@ int session_run(const struct app_options *app, const struct session_options *opt
 	struct error error;
 	int status;
 
-	signal(SIGPIPE, SIG_IGN);
 	uv_loop_init(&s.loop);
 	if (options->screen) {
 		if (screen_open(&s.screen, &s.loop, app, &error) < 0) {
@@ -193,13 +203,25 @@ int session_run(const struct app_options *app, const struct session_options *opt
 	if (!s.live) {
 		if (s.screen)
 			screen_close(s.screen);
+		else
+			close_signals(&s);
+		uv_close((uv_handle_t *)&s.watch, NULL);
+		uv_run(&s.loop, UV_RUN_DEFAULT);
+		uv_loop_close(&s.loop);
 		return complain(&error, EXIT_CANNOT_WRITE);
 	}
 	if (s.screen)
 		screen_live(s.screen, s.live);
-	uv_timer_start(&s.watch, on_watch, WATCH_MS, options->screen ? 5 * WATCH_MS : WATCH_MS);
+	if (!options->screen && !options->once && live_lost(s.live, &error))
+		end(&s, EXIT_CANNOT_WRITE);
+	else
+		uv_timer_start(&s.watch, on_watch, WATCH_MS, options->screen ? 5 * WATCH_MS : WATCH_MS);
 	uv_run(&s.loop, UV_RUN_DEFAULT);
 	status = uv_loop_close(&s.loop);
 	debug_log("session", "end: loop %s", status == 0 ? "empty" : uv_strerror(status));
-	return s.code;
+	if (s.lost && !options->screen && !options->once)
+		return complain(&s.why_lost, EXIT_CANNOT_WRITE);
+	if (s.unwritten)
+		fprintf(stderr, "hangtop: cannot write to standard output\n");
+	return s.unwritten ? EXIT_CANNOT_WRITE : s.code;
 }

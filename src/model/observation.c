@@ -206,6 +206,8 @@ static int decode_object(json_t *root, struct observation *o, struct buf *arena,
 
 	if (!json_is_integer(t) || !json_is_string(kind))
 		return error_set(error, "not an observation: member \"t\" or \"kind\" is missing");
+	if (json_integer_value(t) < 0 || json_integer_value(t) > OBSERVATION_T_MAX)
+		return error_set(error, "not an observation: %lld ms since the epoch is no time", (long long)json_integer_value(t));
 	k = kind_by_name(span_make(json_string_value(kind), json_string_length(kind)));
 	if (k == KIND_COUNT)
 		return error_set(error, "unknown kind of observation \"%.40s\"", json_string_value(kind));

@@ -46,6 +46,7 @@ enum kind {
 #undef END_KIND
 
 #define OBSERVATION_FIELDS_MAX 24
+#define OBSERVATION_T_MAX INT64_C(253402300799000) /* the end of the year 9999: what is later is no time */
 
 enum field_type { FIELD_INT, FIELD_REAL, FIELD_TEXT, FIELD_JSON };
 enum storage { STORAGE_SAMPLE, STORAGE_STATE, STORAGE_EVENT };

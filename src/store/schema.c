@@ -316,8 +316,10 @@ static void read_value(sqlite3_stmt *s, int column, enum field_type want, bool k
 void schema_row(sqlite3_stmt *s, enum kind kind, struct observation *o, int64_t *id)
 {
 	const struct kind_info *info = &kind_table[kind];
+	int64_t t = sqlite3_column_int64(s, 0);
 
-	observation_init(o, kind, (const char *)sqlite3_column_text(s, 2), sqlite3_column_int64(s, 0));
+	/* A damaged file can say anything: a time that is none would overflow what is computed with it. */
+	observation_init(o, kind, (const char *)sqlite3_column_text(s, 2), t < 0 ? 0 : t > OBSERVATION_T_MAX ? OBSERVATION_T_MAX : t);
 	o->lag = sqlite3_column_int64(s, 1);
 	if (!o->node)
 		o->node = "";

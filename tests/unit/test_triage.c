@@ -10,7 +10,7 @@
 #include "feed.h"
 #include "model/triage.h"
 
-#define NOW 1000000     /* every time below is counted back from here, in seconds */
+#define NOW 100000000     /* every time below is counted back from here, in seconds */
 #define S(ago) (NOW - (ago) * 1000)
 #define NONE (-1)
 
