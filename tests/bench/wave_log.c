@@ -1,6 +1,6 @@
-/* wave_log.c - writes a server's log of any size, the same bytes for the same seed: dumps of GPU waves as the ROCr debug
- * agent prints them (three generations of headers, 64 lanes, 16 to 512 vector registers, local memory, kernel arguments,
- * disassembly) between ordinary lines, or ordinary lines alone. For tests/bench/run.py.
+/* wave_log.c - writes a server's log of any size, the same bytes for the same seed: dumps of GPU waves as the ROCr
+ * debug agent prints them (three generations of headers, 64 lanes, 16 to 512 vector registers, local memory, kernel
+ * arguments, disassembly) between ordinary lines, or ordinary lines alone. For tests/bench/run.py.
  *
  *   wave_log [--seed N] [--bytes N] [--kind waves|ordinary|mixed] > FILE
  *
@@ -411,7 +411,7 @@ static void fault(void)
 	    "HSA_STATUS_ERROR_EXCEPTION: An HSAIL operation resulted in a hardware exception. code: 0x1016\n");
 }
 
-/* A dump is some waves after each other; then the server goes on. Ordinary: a hundredth of the lines, or half the bytes. */
+/* A dump is some waves after each other; then the server goes on, with 1 % of the lines or half of the bytes. */
 static void dumps(int kind, uint64_t bytes)
 {
 	while (written() < bytes) {
