@@ -4,7 +4,8 @@ libapp_a_SOURCES = \
 	src/app/options.c src/app/options.h src/app/settings.c src/app/settings.h src/app/paths.c src/app/paths.h src/app/profiles.c src/app/profiles.h \
 	src/app/agent.c src/app/agent.h src/app/screen.c src/app/screen.h src/app/report.c src/app/report.h \
 	src/app/doctor.c src/app/doctor.h src/app/doctor_look.c src/app/doctor_look.h \
-	src/app/session.c src/app/cmd_run.c src/app/cmd_demo.c src/app/cmd_replay.c src/app/commands.h
+	src/app/session.c src/app/cmd_run.c src/app/cmd_demo.c src/app/cmd_replay.c src/app/cmd_explain.c src/app/explain_report.c src/app/explain_text.c src/app/explain_report.h \
+	src/app/explain_data.c src/app/explain_data.h src/app/commands.h
 
 hangtop_SOURCES = src/app/main.c
 hangtop_LDADD = $(LIB_APP) $(ALL_LIBS)

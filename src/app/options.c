@@ -44,7 +44,7 @@ static const struct option_row {
 	{ "seed", 0, NUMBER, "N", AT(seed), CMD_DEMO, "for a repeatable demo" },
 	{ "port", 0, NUMBER, "PORT", AT(port), CMD_DEMO, "HTTP port of the demo server (default: a free one)" },
 	{ "keep", 0, FLAG, NULL, AT(keep), CMD_DEMO, "keep the demo's folder" },
-	{ "db", 'd', WORD, "FILE", AT(db), LIVE, "session file (default: a new one in the state folder)" },
+	{ "db", 'd', WORD, "FILE", AT(db), LIVE | CMD_EXPLAIN, "session file (default: a new one in the state folder; explain: none)" },
 	{ "no-db", 0, FLAG, NULL, AT(no_db), LIVE, "write no session file" },
 	{ "session-size", 0, NUMBER, "MB", AT(session_mb), LIVE, "cap of the session file; old samples make room (default 1024)" },
 	{ "jsonl", 0, WORD, "FILE", AT(jsonl), LIVE, "also write every observation as a JSON line (- is standard output)" },
@@ -52,7 +52,7 @@ static const struct option_row {
 	{ "interval", 'i', SECONDS, "SECONDS", AT(interval_s), SOURCES | CMD_DEMO, "between samples (default 1)" },
 	{ "stacks-every", 0, SECONDS, "SECONDS", AT(stacks_s), SOURCES | CMD_DEMO, "stacks in the background (default 30, 0 off)" },
 	{ "once", '1', FLAG, NULL, AT(once), CMD_RUN | CMD_DEMO | CMD_REPLAY, "no screen: print the verdict once it has settled, and exit" },
-	{ "json", 'j', FLAG, NULL, AT(json), CMD_RUN | CMD_DEMO | CMD_REPLAY | CMD_DOCTOR, "with --once: one JSON object" },
+	{ "json", 'j', FLAG, NULL, AT(json), CMD_RUN | CMD_DEMO | CMD_REPLAY | CMD_DOCTOR | CMD_EXPLAIN, "one JSON object (run, demo, replay: with --once)" },
 	{ "timeout", 0, SECONDS, "SECONDS", AT(timeout_s), CMD_RUN | CMD_DEMO, "with --once: give up settling after this long" },
 	{ "duration", 0, SECONDS, "SECONDS", AT(duration_s), CMD_RECORD, "stop after this long (default: until interrupted)" },
 	{ "at", 0, WORD, "TIME", AT(at), CMD_REPLAY, "start at this time: 10:05, 3m ago (of the end), 2026-12-01 10:05" },
@@ -67,7 +67,7 @@ static const struct option_row {
 	{ "quiet", 'q', FLAG, NULL, AT(quiet), SCREEN | CMD_RECORD, "no bell, no title; record: print nothing" },
 	{ "sources", 0, WORD, "LIST", AT(sources), CMD_AGENT, "comma-separated: server gpu proc stack log" },
 	{ "node", 0, WORD, "NAME", AT(node), SOURCES, "name of this node (default: the host name)" },
-	{ "profiles", 0, WORD, "DIR", AT(source.profile_dir), SOURCES | CMD_DEMO, "more engine profiles" },
+	{ "profiles", 0, WORD, "DIR", AT(source.profile_dir), SOURCES | CMD_DEMO | CMD_EXPLAIN, "more engine profiles" },
 	{ "py-spy", 0, WORD, "PATH", AT(source.py_spy), SOURCES | CMD_DEMO, "" },
 	{ "rocm-smi", 0, WORD, "PATH", AT(source.rocm_smi), SOURCES, "" },
 	{ "amd-smi", 0, WORD, "PATH", AT(source.amd_smi), SOURCES, "" },
@@ -99,7 +99,6 @@ static void defaults(struct app_options *o)
 	o->tp = 8;
 	o->scenario = "livelock";
 	o->debug_log = getenv("HANGTOP_DEBUG");
-	o->db = getenv("HANGTOP_DB");
 	o->sources = "server,gpu,proc,stack,log";
 }
 
@@ -254,6 +253,8 @@ int options_parse(struct app_options *out, enum command command, const char *nam
 	int c, count = 0, index[sizeof row / sizeof row[0]], which;
 
 	defaults(out);
+	if (command != CMD_EXPLAIN)
+		out->db = getenv("HANGTOP_DB");
 	for (int i = 0; i < ROWS; i++) {
 		if (!(row[i].commands & command))
 			continue;
@@ -289,6 +290,11 @@ int options_parse(struct app_options *out, enum command command, const char *nam
 	}
 	if (optind < argc && (command & (CMD_REPLAY | CMD_EXPORT)))
 		out->file = argv[optind++];
+	if (command == CMD_EXPLAIN) {
+		out->file_list = argv + optind;
+		out->files = argc - optind;
+		optind = argc;
+	}
 	if (optind < argc) {
 		fprintf(stderr, "hangtop: \"%s\" is one argument too many; see hangtop %s --help\n", argv[optind], name);
 		return EXIT_USAGE;

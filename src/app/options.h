@@ -12,10 +12,11 @@
 #include "source/source.h"
 
 /* Subcommands, as bits: which options each one takes. */
-enum command { CMD_RUN = 1, CMD_RECORD = 2, CMD_REPLAY = 4, CMD_DEMO = 8, CMD_AGENT = 16, CMD_EXPORT = 32, CMD_DOCTOR = 64 };
+enum command { CMD_RUN = 1, CMD_RECORD = 2, CMD_REPLAY = 4, CMD_DEMO = 8, CMD_AGENT = 16, CMD_EXPORT = 32, CMD_DOCTOR = 64,
+	CMD_EXPLAIN = 128 };
 
 /* Exit codes (ux.md; man page). */
-enum { EXIT_HEALTHY = 0, EXIT_SUSPECT = 1, EXIT_HUNG = 2, EXIT_UNKNOWN = 3, EXIT_USAGE = 64, EXIT_NO_TOOL = 69,
+enum { EXIT_HEALTHY = 0, EXIT_SUSPECT = 1, EXIT_HUNG = 2, EXIT_UNKNOWN = 3, EXIT_USAGE = 64, EXIT_NO_INPUT = 66, EXIT_NO_TOOL = 69,
 	EXIT_CANNOT_WRITE = 73, EXIT_NO_PERMISSION = 77, EXIT_INTERRUPTED = 130 };
 
 struct app_options {
@@ -28,6 +29,8 @@ struct app_options {
 	bool once, json, read_only, ascii, no_mouse, paused, keep, quiet, help, version, log_from_start, plain, slow, no_config, list_keys;
 	const char *color, *palette, *jsonl, *at, *dump, *scenario, *sources, *debug_log;
 	const char *file;              /* the operand of replay and export */
+	char **file_list;              /* the operands of explain, in argv */
+	int files;
 };
 
 /* Parse argv of one subcommand (argv[0] is its name). Returns 0, or an exit code after printing a one-line hint. */

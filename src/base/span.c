@@ -99,6 +99,13 @@ static bool blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
+struct span span_after(struct span s, const char *text)
+{
+	long at = span_find(s, text);
+
+	return at < 0 ? span_make("", 0) : span_sub(s, (size_t)at + strlen(text), s.len);
+}
+
 struct span span_trim(struct span s)
 {
 	while (s.len && blank(s.at[0]))
@@ -300,4 +307,30 @@ bool span_real(struct span s, double *value)
 		return false;
 	*value = v;
 	return true;
+}
+
+int span_distance(struct span a, struct span b)
+{
+	int row[17];
+
+	a = span_sub(a, 0, 16);
+	b = span_sub(b, 0, 16);
+	for (size_t j = 0; j <= b.len; j++)
+		row[j] = (int)j;
+	for (size_t i = 1; i <= a.len; i++) {
+		int diagonal = row[0];
+
+		row[0] = (int)i;
+		for (size_t j = 1; j <= b.len; j++) {
+			int best = diagonal + (a.at[i - 1] != b.at[j - 1]);
+
+			diagonal = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[b.len];
 }

@@ -29,6 +29,7 @@ bool span_contains(struct span s, const char *text);
 long span_find(struct span s, const char *text);       /* offset, or -1 */
 long span_find_char(struct span s, char c);            /* offset, or -1 */
 long span_find_last(struct span s, char c);            /* offset, or -1 */
+struct span span_after(struct span s, const char *text); /* what stands behind the first text; empty when there is none */
 struct span span_trim(struct span s);                  /* blanks, tabs, CR and LF off both ends */
 
 /* Take the next line (without its LF and one CR before it) off `rest`. False at the end. */
@@ -49,5 +50,8 @@ bool span_take_real(struct span *rest, double *value);  /* 12, 12.5, -1.5e3; loc
 bool span_uint(struct span s, uint64_t *value);
 bool span_int(struct span s, int64_t *value);
 bool span_real(struct span s, double *value);
+
+/* How many letters differ (Levenshtein; the first 16 of each): good enough to guess a slip of the finger. */
+int span_distance(struct span a, struct span b);
 
 #endif

@@ -16,6 +16,10 @@ static const struct wait_row {
 	const char *function, *file;
 	enum wait_kind wait;
 } wait_table[] = {
+	/* the engines' shared memory queue lies in a folder named distributed */
+	{ "wait", "shm_broadcast", WAIT_QUEUE },
+	{ "recv", "shm_broadcast", WAIT_QUEUE },
+	{ "broadcast", "shm_broadcast", WAIT_QUEUE },
 	/* collectives */
 	{ "all_reduce", "", WAIT_COLLECTIVE },
 	{ "allreduce", "", WAIT_COLLECTIVE },

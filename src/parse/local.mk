@@ -4,4 +4,19 @@ libparse_a_SOURCES = \
 	src/parse/gpu_reading.c src/parse/gpu_reading.h src/parse/models.c src/parse/models.h src/parse/metrics.c src/parse/metrics.h src/parse/gpu_files.c \
 	src/parse/gpu_files.h src/parse/gpu_metrics.c src/parse/gpu_metrics.h src/parse/rocm_smi.c \
 	src/parse/rocm_smi.h src/parse/amd_smi.c src/parse/amd_smi.h src/parse/nvidia_smi.c src/parse/nvidia_smi.h \
-	src/parse/pattern.c src/parse/pattern.h src/parse/proc_files.c src/parse/proc_files.h src/parse/pyspy.c src/parse/pyspy.h
+	src/parse/pattern.c src/parse/pattern.h src/parse/proc_files.c src/parse/proc_files.h src/parse/pyspy.c src/parse/pyspy.h \
+	src/parse/reading.c src/parse/reading.h \
+	src/parse/line.c src/parse/line.h \
+	src/parse/wave.c src/parse/wave.h \
+	src/parse/fault.c src/parse/fault.h \
+	src/parse/kernel_log.c src/parse/kernel_log.h \
+	src/parse/watchdog.c src/parse/watchdog.h \
+	src/parse/stack_text.c src/parse/stack_text.h \
+	src/parse/json_doc.c src/parse/json_doc.h \
+	src/parse/gpu_say.c src/parse/gpu_say.h \
+	src/parse/rocgdb.c src/parse/rocgdb.h \
+	src/parse/gdb_mi.c src/parse/gdb_mi.h \
+	src/parse/smi_text.c src/parse/smi_text.h \
+	src/parse/http_text.c src/parse/http_text.h \
+	src/parse/engine_log.c src/parse/engine_log.h \
+	src/parse/scan.c src/parse/scan.h

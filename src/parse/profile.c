@@ -47,6 +47,7 @@ static const struct key keys[] = {
 	{ "log", "stats", KEY_PATTERNS, AT(line[LOG_STATS]) },
 	{ "log", "ignore", KEY_PATTERNS, AT(line[LOG_IGNORE]) },
 	{ "log", "rank", KEY_PATTERNS, AT(rank) },
+	{ "log", "shape", KEY_PATTERNS, AT(shape) },
 	{ "metrics", "path", KEY_TEXT, AT(metrics_path) },
 	{ "metrics", "progress", KEY_LIST, AT(metrics_progress) },
 	{ "metrics", "running", KEY_TEXT, AT(metrics_running) },

@@ -26,6 +26,7 @@
  *       running), engine (number of the data-parallel engine that counts; the engines are added up).
  *       A line may be stats and of another class as well.
  *     ignore: wins over all other classes (our own poll lines are ignored in every profile).
+ *   shape = REGEX                   (list) a line that only this engine writes: tells whose a log is
  *   rank = REGEX                    (list) on the line; group 1 is the rank
  * [metrics]
  *   path = /metrics
@@ -60,6 +61,7 @@ struct profile {
 	struct profile_list api, engine, worker, helper, spawn_worker, port_option;
 	struct profile_list line[LOG_CLASSES];         /* patterns of each class */
 	struct profile_list rank;
+	struct profile_list shape;
 	char *metrics_path;
 	struct profile_list metrics_progress;
 	char *metrics_running, *metrics_waiting;

@@ -1,0 +1,202 @@
+/* kernel_log.c - the driver's lines. */
+#include "config.h"
+
+#include "parse/kernel_log.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+void kernel_log_init(struct kernel_log *k, const struct reading_sink *sink)
+{
+	memset(k, 0, sizeof *k);
+	k->sink = sink;
+}
+
+static void emit_fault(struct kernel_log *k, const struct kernel_fault *f)
+{
+	struct reading r;
+
+	reading_start(&r, "page_fault", f->offset);
+	reading_word(&r, "pci", f->pci);
+	if (f->pid > 0)
+		reading_int(&r, "pid", f->pid);
+	reading_word(&r, "process", f->process);
+	reading_word(&r, "address", f->address);
+	if (f->vmid >= 0)
+		reading_int(&r, "vmid", f->vmid);
+	reading_emit(&r, k->sink);
+}
+
+void kernel_log_flush(struct kernel_log *k)
+{
+	for (int i = 0; i < k->faults; i++)
+		emit_fault(k, &k->fault[i]);
+	k->faults = 0;
+}
+
+/* "0000:0b:00.0" anywhere. */
+static bool pci_of(struct span s, char out[24])
+{
+	for (size_t i = 0; i + 12 <= s.len; i++) {
+		size_t n = i;
+
+		if (s.at[i + 4] != ':' || s.at[i + 7] != ':' || s.at[i + 10] != '.')
+			continue;
+		for (; n < i + 12; n++)
+			if (!isxdigit((unsigned char)s.at[n]) && s.at[n] != ':' && s.at[n] != '.')
+				break;
+		if (n < i + 12)
+			continue;
+		memcpy(out, s.at + i, 12);
+		out[12] = 0;
+		return true;
+	}
+	return false;
+}
+
+static struct kernel_fault *fault_of(struct kernel_log *k, const char *pci)
+{
+	for (int i = k->faults - 1; i >= 0; i--)
+		if (strcmp(k->fault[i].pci, pci) == 0)
+			return &k->fault[i];
+	return NULL;
+}
+
+/* "NAME pid N": the name may be empty or hold blanks. */
+static void take_process(struct kernel_fault *f, struct span s)
+{
+	long at = span_find(s, " pid ");
+	struct span rest, name;
+	uint64_t pid;
+
+	if (at < 0)
+		at = span_starts(s, "pid ") ? -1 : -2;
+	if (at == -2)
+		return;
+	name = at < 0 ? span_make("", 0) : span_trim(span_sub(s, 0, (size_t)at));
+	rest = span_sub(s, at < 0 ? 4 : (size_t)at + 5, s.len);
+	if (!span_take_uint(&rest, &pid))
+		return;
+	if (pid)
+		f->pid = (int64_t)pid;
+	if (name.len && name.len < sizeof f->process && !*f->process) {
+		memcpy(f->process, name.at, name.len);
+		f->process[name.len] = 0;
+	}
+}
+
+static void take_address(struct kernel_fault *f, struct span s)
+{
+	size_t n = 2;
+
+	if (*f->address || !span_starts(s, "0x"))
+		return;
+	while (n < s.len && n < 22 && isxdigit((unsigned char)s.at[n]))
+		n++;
+	snprintf(f->address, sizeof f->address, "%.*s", (int)n, s.at);
+}
+
+static void new_fault(struct kernel_log *k, const struct line *l, const char *pci, struct span s)
+{
+	struct kernel_fault *f;
+	struct span rest;
+	uint64_t n;
+
+	if (k->faults == KERNEL_FAULTS_MAX) {
+		emit_fault(k, &k->fault[0]);
+		memmove(&k->fault[0], &k->fault[1], (KERNEL_FAULTS_MAX - 1) * sizeof k->fault[0]);
+		k->faults--;
+	}
+	f = &k->fault[k->faults++];
+	memset(f, 0, sizeof *f);
+	f->pid = f->vmid = -1;
+	f->offset = l->offset;
+	snprintf(f->pci, sizeof f->pci, "%s", pci);
+	if ((rest = span_after(s, "vmid:")).len && span_take_uint(&rest, &n))
+		f->vmid = (int64_t)n;
+	if ((rest = span_after(s, "for process ")).len)
+		take_process(f, rest);
+}
+
+static bool more_of_fault(struct kernel_log *k, const char *pci, struct span s)
+{
+	struct kernel_fault *f = fault_of(k, pci);
+	struct span rest;
+
+	if (!f)
+		return false;
+	if ((rest = span_after(s, "in page starting at address ")).len || (rest = span_after(s, " at address ")).len || (rest = span_after(s, "at page ")).len) {
+		take_address(f, rest);
+		return true;
+	}
+	if ((rest = span_after(s, "Process ")).len || (rest = span_after(s, "for process ")).len || (rest = span_after(s, "in process ")).len) {
+		take_process(f, rest);
+		return true;
+	}
+	return span_contains(s, "PROTECTION_FAULT_STATUS") || span_contains(s, "Faulty UTCL2 client") || span_contains(s, "MORE_FAULTS:") ||
+	       span_contains(s, "WALKER_ERROR:") || span_contains(s, "PERMISSION_FAULTS:") || span_contains(s, "MAPPING_ERROR:");
+}
+
+static const struct {
+	const char *part, *also, *what;
+} events[] = {
+	{ "GPU reset begin", NULL, "reset" },
+	{ "GPU reset(", NULL, "reset" },
+	{ "GPU reset succeeded", NULL, "reset" },
+	{ "GPU reset failed", NULL, "reset" },
+	{ "MODE1 reset", NULL, "reset" },
+	{ "MODE2 reset", NULL, "reset" },
+	{ "device wedged", NULL, "reset" },
+	{ "MES failed to respond", NULL, "mes" },
+	{ "MES might be in", NULL, "mes" },
+	{ "KIQ", "timeout", "mes" },
+	{ "kiq", "failed", "mes" },
+	{ "Failed to evict", "queue", "evict" },
+	{ "failed to unmap", "queue", "evict" },
+	{ "queue preemption time out", NULL, "evict" },
+	{ "cp queue preemption", NULL, "evict" },
+	{ "HIQ MQD's queue_doorbell_id0 is not 0", NULL, "evict" },
+	{ "ring ", " timeout, signaled seq=", "ring-timeout" },
+	{ "ring ", " timeout, but soft recovered", "ring-timeout" },
+	{ "uncorrectable hardware error", NULL, "ras" },
+	{ "uncorrectable errors", NULL, "ras" },
+	{ "RAS poison", NULL, "ras" },
+	{ "[Hardware Error]", "aca entry", "ras" },
+	{ "ERREVENT_ATHUB_INTERRUPT", NULL, "ras" },
+	{ "sq_intr: error", NULL, "hw" },
+	{ "HW exception", NULL, "hw" },
+	{ "NVRM: Xid", NULL, "xid" },
+};
+
+static bool event(struct kernel_log *k, const struct line *l, const char *pci, struct span s)
+{
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+		struct reading r;
+
+		if (!span_contains(s, events[i].part) || (events[i].also && !span_contains(s, events[i].also)))
+			continue;
+		reading_start(&r, "driver_event", l->offset);
+		reading_word(&r, "pci", pci);
+		reading_word(&r, "what", events[i].what);
+		reading_text(&r, "text", span_sub(span_trim(s), 0, 500));
+		reading_emit(&r, k->sink);
+		return true;
+	}
+	return false;
+}
+
+bool kernel_log_line(struct kernel_log *k, const struct line *l)
+{
+	struct span s = l->text;
+	char pci[24] = "";
+
+	if (!span_contains(s, "amdgpu") && !span_contains(s, "NVRM") && !span_contains(s, "kfd"))
+		return false;
+	pci_of(s, pci);
+	if (*pci && span_contains(s, "page fault (")) {
+		new_fault(k, l, pci, s);
+		return true;
+	}
+	return (*pci && more_of_fault(k, pci, s)) || event(k, l, pci, s);
+}

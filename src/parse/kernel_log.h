@@ -1,0 +1,35 @@
+/* kernel_log.h - what the Linux kernel's GPU driver says: page faults, resets, RAS, timeouts.
+ *
+ * amdgpu 5.x to 6.x, dmesg `[ 2367.046840] `, journald and /dev/kmsg bodies:
+ *   amdgpu 0000:0b:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32792[, for process NAME pid N thread ..])
+ *   amdgpu PCI: amdgpu:  Process NAME pid N thread ... | for/in process NAME pid N | in page starting at address 0x.. from client 10
+ * The lines of one fault are joined by PCI address, with any others between. pid 0 and an empty name are unknown.
+ * Also: GPU reset, MES and KIQ failures, ring timeouts, uncorrectable errors, queue evictions, NVRM Xid. Who: scan.c, source/kmsg.
+ */
+#ifndef HANGTOP_PARSE_KERNEL_LOG_H
+#define HANGTOP_PARSE_KERNEL_LOG_H
+
+#include <stdbool.h>
+
+#include "parse/line.h"
+#include "parse/reading.h"
+
+#define KERNEL_FAULTS_MAX 256   /* held until their lines are complete */
+
+struct kernel_fault {
+	uint64_t offset;
+	char pci[24], process[64], address[24];
+	int64_t pid, vmid;      /* -1 unknown */
+};
+
+struct kernel_log {
+	const struct reading_sink *sink;
+	struct kernel_fault fault[KERNEL_FAULTS_MAX];
+	int faults;
+};
+
+void kernel_log_init(struct kernel_log *k, const struct reading_sink *sink);
+bool kernel_log_line(struct kernel_log *k, const struct line *l);
+void kernel_log_flush(struct kernel_log *k);
+
+#endif

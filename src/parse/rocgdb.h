@@ -1,0 +1,65 @@
+/* rocgdb.h - a session of rocgdb (or plain gdb) as text: messages of the attach, tables, waves.
+ *
+ * Tables of ROCgdb 10 (ROCm 4) to 16 (ROCm 7), any column widths, one row a line or wrapped at the terminal's width:
+ *   [*] Id [State] AMDGPU Agent (GPUID n) [Arch] Device Cores Threads Location
+ *   [*] Id AMDGPU Queue a:q (QID n) Type [Read Write] Size Address         read from both ends: values overflow their columns
+ *   [*] Id AMDGPU Dispatch a:q:d (PKID n) [grid] [workgroup] [Fence] ... Kernel
+ *   [*] Id AMDGPU Wave a:q:d:w (x,y,z)/n ["name"] [0xPC in ]FUNCTION (ARGS) at|from ...
+ *   No agents|queues|dispatches are currently active.
+ * gdb/MI records (^done,..., "target-id") are read by gdb_mi.h into the same readings.
+ * A session begins with the first such line and is emitted (kind debugger) at the next attach or the end. Who: scan.c.
+ */
+#ifndef HANGTOP_PARSE_ROCGDB_H
+#define HANGTOP_PARSE_ROCGDB_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "parse/line.h"
+#include "parse/reading.h"
+
+#define ROCGDB_DISPATCHES_MAX 512       /* remembered to name the kernels of waves */
+#define ROCGDB_WAVES_MAX 4096           /* held until the tables are all read */
+
+enum rocgdb_attach { ATTACH_UNKNOWN, ATTACH_OK, ATTACH_CPU_ONLY, ATTACH_REFUSED, ATTACH_TRACED };
+
+struct rocgdb_wave {
+	uint64_t offset;
+	int64_t thread;
+	char target[64], pc[24];
+	char *function;         /* as the frame has it, without gdb's arguments; NULL unknown */
+};
+
+struct rocgdb_scan {
+	const struct reading_sink *sink;
+	bool seen;              /* something of a session */
+	enum rocgdb_attach attach;
+	bool detached, failed, rows, mi;
+	char why[200];
+	char signal[24];        /* that a GPU thread received */
+	bool signal_thread;     /* "Thread 6 received signal": of the GPU when the next line says so */
+	uint64_t offset;
+	struct buf row;         /* a row that may go on in the next line */
+	uint64_t row_offset;
+	struct { char target[64]; char *kernel; } dispatch[ROCGDB_DISPATCHES_MAX];
+	int dispatches;
+	struct rocgdb_wave *wave;
+	int waves, wave_cap;
+};
+
+void rocgdb_init(struct rocgdb_scan *g, const struct reading_sink *sink);
+void rocgdb_release(struct rocgdb_scan *g);
+bool rocgdb_line(struct rocgdb_scan *g, const struct line *l);
+/* A row is open that the next line may continue. */
+bool rocgdb_waits(const struct rocgdb_scan *g);
+void rocgdb_flush(struct rocgdb_scan *g);
+
+/* For gdb_mi.c: the same rows from records. Text that is unknown is empty, numbers -1. */
+void rocgdb_see(struct rocgdb_scan *g, uint64_t offset, bool rows);
+void rocgdb_dispatch(struct rocgdb_scan *g, uint64_t offset, int64_t id, struct span target, int64_t pkid, struct span grid, struct span workgroup,
+	bool fence_known, struct span fence, struct span kernel, bool current);
+void rocgdb_wave(struct rocgdb_scan *g, uint64_t offset, int64_t id, struct span target, struct span pc, struct span function);
+/* "[2097152,1,1]" as a JSON array into out (at least 80 bytes); false when it is none. */
+bool rocgdb_numbers(struct span text, char *out, size_t size);
+
+#endif

@@ -1,0 +1,342 @@
+/* scan.c - cutting lines, and showing each to those it may concern. */
+#include "config.h"
+
+#include "parse/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "parse/engine_log.h"
+#include "parse/fault.h"
+#include "parse/http_text.h"
+#include "parse/json_doc.h"
+#include "parse/kernel_log.h"
+#include "parse/line.h"
+#include "parse/literals.h"
+#include "parse/rocgdb.h"
+#include "parse/smi_text.h"
+#include "parse/stack_text.h"
+#include "parse/watchdog.h"
+#include "parse/wave.h"
+
+enum parser { P_WAVE, P_FAULT, P_WATCHDOG, P_KERNEL, P_ROCGDB, P_SMI, P_STACK, P_HTTP, PARSERS };
+
+/* The words without which a parser has nothing to see in a line outside its own blocks; as patterns, so \ before ( [ . * ^. */
+static const struct {
+	enum parser parser;
+	const char *word;
+} triggers[] = {
+	{ P_WAVE, "wave_" }, { P_WAVE, " registers:" }, { P_WAVE, "isassembly" }, { P_WAVE, "memory content" }, { P_WAVE, "Global memory" },
+	{ P_WAVE, "wavefront\\(s\\)" },
+	{ P_FAULT, "emory access fault" }, { P_FAULT, "Memory critical" }, { P_FAULT, "Memory Fault Error" }, { P_FAULT, "HW Exception by" },
+	{ P_FAULT, "borting with" }, { P_FAULT, "Queue error \\(" }, { P_FAULT, "System event \\(" }, { P_FAULT, "Kernel Name:" },
+	{ P_FAULT, "VGPU=" }, { P_FAULT, "ShaderName" }, { P_FAULT, "LoadKernel:" },
+	{ P_WATCHDOG, "Watchdog caught" }, { P_WATCHDOG, "CollectiveFingerPrint" }, { P_WATCHDOG, "watchdog_timeout=" },
+	{ P_WATCHDOG, "died unexpectedly" },
+	{ P_KERNEL, "amdgpu" }, { P_KERNEL, "NVRM" }, { P_KERNEL, "amdkfd" }, { P_KERNEL, "kfd kfd" },
+	{ P_ROCGDB, "AMDGPU " }, { P_ROCGDB, "ptrace" }, { P_ROCGDB, "traced by process" }, { P_ROCGDB, "zombie" }, { P_ROCGDB, "Could not attach" },
+	{ P_ROCGDB, "amd-dbgapi" }, { P_ROCGDB, "GPU debugging" }, { P_ROCGDB, "agent is busy" }, { P_ROCGDB, "New LWP" }, { P_ROCGDB, "libthread_db" },
+	{ P_ROCGDB, "Attaching to" }, { P_ROCGDB, "sourced command" }, { P_ROCGDB, "Undefined " }, { P_ROCGDB, "No stack" },
+	{ P_ROCGDB, "not being run" }, { P_ROCGDB, "without a process" }, { P_ROCGDB, "_get_info failed" }, { P_ROCGDB, "No symbol table" },
+	{ P_ROCGDB, "os_queue_id" }, { P_ROCGDB, "suspend_queues" }, { P_ROCGDB, "control stack" }, { P_ROCGDB, "\\[Inferior" },
+	{ P_ROCGDB, "Detaching from" }, { P_ROCGDB, "currently active" }, { P_ROCGDB, "\\(gdb\\)" }, { P_ROCGDB, "=== info" },
+	{ P_ROCGDB, "Target Id" }, { P_ROCGDB, "received signal" }, { P_ROCGDB, "\\^done," }, { P_ROCGDB, "\\^error" }, { P_ROCGDB, "stopped," },
+	{ P_ROCGDB, "Thread 0x" },
+	{ P_SMI, "VRAM%" }, { P_SMI, "PROCESS NAME" }, { P_SMI, "VRAM_" }, { P_SMI, "GFX" "_UTIL" }, { P_SMI, "GFX%" }, { P_SMI, "utilization\\.gpu" },
+	{ P_SMI, "process_name" }, { P_SMI, "ROCm System" }, { P_SMI, "ROCm SMI" }, { P_SMI, "GPU\\[" }, { P_SMI, "GPU: " }, { P_SMI, "POWER" },
+	{ P_STACK, "Process " }, { P_STACK, "Thread " }, { P_STACK, "Stack dump for" }, { P_STACK, "yspy dump" }, { P_STACK, "most recent call" },
+	{ P_STACK, "Fatal Python" },
+	{ P_HTTP, "HTTP/" }, { P_HTTP, "curl: \\(" },
+};
+
+#define TRIGGERS ((int)(sizeof triggers / sizeof *triggers))
+
+struct scan {
+	struct reading_sink sink;
+	bool gpu_only;
+	struct literals *words;
+	struct wave_scan wave;
+	struct fault_scan fault;
+	struct watchdog_scan watchdog;
+	struct kernel_log kernel;
+	struct rocgdb_scan rocgdb;
+	struct smi_scan smi;
+	struct stack_scan stack;
+	struct json_doc json;
+	struct http_scan http;
+	struct engine_log engine;
+	struct scan_counts count;
+	uint64_t offset;        /* of the next byte, in this file */
+	struct buf carry;       /* a line without its end */
+	uint64_t carry_offset;
+	struct buf scratch, joined;
+};
+
+struct scan *scan_new(const struct scan_options *options)
+{
+	struct scan *s = mem_alloc(sizeof *s);
+
+	s->sink = options->sink;
+	s->gpu_only = options->gpu_only;
+	s->words = literals_new();
+	for (int i = 0; i < TRIGGERS; i++)
+		literals_add(s->words, span_of(triggers[i].word), i);
+	literals_ready(s->words);
+	wave_init(&s->wave, &s->sink);
+	fault_init(&s->fault, &s->sink);
+	watchdog_init(&s->watchdog, &s->sink);
+	kernel_log_init(&s->kernel, &s->sink);
+	rocgdb_init(&s->rocgdb, &s->sink);
+	smi_text_init(&s->smi, &s->sink);
+	stack_text_init(&s->stack, &s->sink);
+	json_doc_init(&s->json, &s->sink, &s->stack);
+	http_text_init(&s->http, &s->sink, &s->json);
+	engine_log_init(&s->engine, &s->sink, options->profiles);
+	buf_init(&s->carry, LINE_KEPT_MAX);
+	buf_init(&s->scratch, LINE_KEPT_MAX);
+	buf_init(&s->joined, LINE_KEPT_MAX);
+	return s;
+}
+
+void scan_free(struct scan *s)
+{
+	if (!s)
+		return;
+	literals_free(s->words);
+	wave_release(&s->wave);
+	fault_release(&s->fault);
+	rocgdb_release(&s->rocgdb);
+	smi_text_release(&s->smi);
+	stack_text_release(&s->stack);
+	json_doc_release(&s->json);
+	http_text_release(&s->http);
+	engine_log_release(&s->engine);
+	buf_release(&s->carry);
+	buf_release(&s->scratch);
+	buf_release(&s->joined);
+	free(s);
+}
+
+void scan_count(const struct scan *s, struct scan_counts *out)
+{
+	*out = s->count;
+	out->waves = s->wave.waves;
+	out->faults = s->fault.faults;
+}
+
+/* --- one line --- */
+
+static unsigned wanted(struct scan *s, struct span text)
+{
+	uint64_t bits[LITERALS_PATTERNS / 64] = { 0 };
+	unsigned parsers = 0;
+
+	if (!literals_scan(s->words, text, bits))
+		return 0;
+	for (int i = 0; i < TRIGGERS; i++)
+		if (bits[i / 64] >> (i % 64) & 1)
+			parsers |= 1u << triggers[i].parser;
+	return parsers;
+}
+
+/* Blocks that are open see every line. */
+static unsigned waiting(const struct scan *s)
+{
+	unsigned parsers = 0;
+
+	if (s->wave.opens)
+		parsers |= 1u << P_WAVE;
+	if (fault_waits(&s->fault))
+		parsers |= 1u << P_FAULT;
+	if (rocgdb_waits(&s->rocgdb))
+		parsers |= 1u << P_ROCGDB;
+	if (smi_text_open(&s->smi))
+		parsers |= 1u << P_SMI;
+	if (stack_text_open(&s->stack))
+		parsers |= 1u << P_STACK;
+	if (http_text_open(&s->http))
+		parsers |= 1u << P_HTTP;
+	return parsers;
+}
+
+static void after_document(struct scan *s)
+{
+	if (s->json.open || !s->json.models)
+		return;
+	if (*s->json.owned_by)
+		engine_log_owner(&s->engine, s->json.owned_by);
+	if (s->http.status == 200 || s->http.models_ok)
+		engine_log_models(&s->engine, true);
+	s->json.models = false;
+}
+
+static bool structured(struct scan *s, const struct line *l, unsigned want)
+{
+	if (want >> P_HTTP & 1 && http_text_line(&s->http, l)) {
+		after_document(s);
+		return true;
+	}
+	if (json_doc_line(&s->json, l->text, l->offset)) {
+		after_document(s);
+		return true;
+	}
+	if (want >> P_ROCGDB & 1 && rocgdb_line(&s->rocgdb, l))
+		return true;
+	if (want >> P_SMI & 1 && smi_text_line(&s->smi, l))
+		return true;
+	return want >> P_STACK & 1 && stack_text_line(&s->stack, l);
+}
+
+/* Only these lines can concern anyone: those with a word, and frames and documents, which have none. */
+static bool frame_like(struct span t)
+{
+	return t.len > 6 && (t.at[0] == ' ' || t.at[0] == '\t') && t.at[t.len - 1] == ')' && stack_text_is_frame(t);
+}
+
+static void dispatch(struct scan *s, const struct line *l)
+{
+	struct span t = l->text;
+	unsigned want = wanted(s, t) | waiting(s);
+	bool known = false;
+
+	if (frame_like(t) || (t.len && *t.at == '#'))
+		want |= 1u << P_STACK;
+	if (want >> P_WAVE & 1)
+		known = wave_line(&s->wave, l);
+	if (want >> P_FAULT & 1 && fault_line(&s->fault, l))
+		known = true;
+	if (s->gpu_only)
+		return;
+	if (want >> P_WATCHDOG & 1 && watchdog_line(&s->watchdog, l))
+		known = true;
+	if (want >> P_KERNEL & 1 && kernel_log_line(&s->kernel, l))
+		known = true;
+	if (!known && structured(s, l, want)) {
+		if (!s->engine.engine && want >> P_STACK & 1)
+			engine_log_line(&s->engine, l); /* titles tell the engine */
+		return;
+	}
+	if (!t.len)
+		return;
+	if (*t.at != ' ' || !s->wave.opens)
+		engine_log_line(&s->engine, l);
+	if (!known)
+		s->count.ordinary++;
+}
+
+static void read_line(struct scan *s, struct span raw, uint64_t offset)
+{
+	struct line l;
+
+	line_read(&l, raw, offset, &s->scratch);
+	if (l.partial) {
+		buf_span(&s->joined, l.text);
+		return;
+	}
+	if (s->joined.len) {
+		buf_span(&s->joined, l.text);
+		l.text = buf_as_span(&s->joined);
+		dispatch(s, &l);
+		buf_clear(&s->joined);
+		return;
+	}
+	dispatch(s, &l);
+}
+
+/* Bars rewrite their line with CR: each state is a line, the last one counts. */
+static void take_line(struct scan *s, const char *at, size_t len, uint64_t offset)
+{
+	struct span rest = span_make(at, len);
+	const char *cr;
+
+	if (len && at[len - 1] == '\r')
+		rest.len--;
+	while (rest.len && (cr = memchr(rest.at, '\r', rest.len))) {
+		size_t n = (size_t)(cr - rest.at);
+
+		if (n)
+			read_line(s, span_make(rest.at, n), offset + (uint64_t)(rest.at - at));
+		rest = span_sub(rest, n + 1, rest.len);
+	}
+	if (rest.len || !len || waiting(s))
+		read_line(s, rest, offset + (uint64_t)(rest.at - at));
+}
+
+static inline void whole_line(struct scan *s, const char *at, size_t len, uint64_t offset)
+{
+	s->count.lines++;
+	if (len == 0) {
+		if (waiting(s) || s->json.open)
+			take_line(s, at, 0, offset);
+		return;
+	}
+	if (*at == ' ' && s->wave.in_rows && wave_row(&s->wave, at, len)) {
+		s->count.rows++;
+		return;
+	}
+	take_line(s, at, len, offset);
+}
+
+/* --- bytes --- */
+
+static size_t finish_carry(struct scan *s, const char *bytes, size_t n)
+{
+	const char *end = memchr(bytes, '\n', n);
+	size_t take = end ? (size_t)(end - bytes) : n;
+
+	buf_add(&s->carry, bytes, take);
+	if (!end)
+		return n;
+	whole_line(s, s->carry.at, s->carry.len, s->carry_offset);
+	buf_clear(&s->carry);
+	return take + 1;
+}
+
+void scan_feed(struct scan *s, const char *bytes, size_t n)
+{
+	const char *p = bytes, *end = bytes + n, *lf;
+
+	if (s->carry.len && n)
+		p += finish_carry(s, bytes, n);
+	while (p < end && (lf = memchr(p, '\n', (size_t)(end - p)))) {
+		whole_line(s, p, (size_t)(lf - p), s->offset + (uint64_t)(p - bytes));
+		p = lf + 1;
+	}
+	if (p < end) {
+		s->carry_offset = s->offset + (uint64_t)(p - bytes);
+		buf_add(&s->carry, p, (size_t)(end - p));
+	}
+	s->offset += n;
+	s->count.bytes += n;
+}
+
+void scan_flush(struct scan *s, bool end)
+{
+	if (end && s->carry.len) {
+		whole_line(s, s->carry.at, s->carry.len, s->carry_offset);
+		buf_clear(&s->carry);
+	}
+	wave_flush(&s->wave);
+	fault_flush(&s->fault);
+	kernel_log_flush(&s->kernel);
+	rocgdb_flush(&s->rocgdb);
+	smi_text_flush(&s->smi);
+	http_text_flush(&s->http);
+	after_document(s);
+	json_doc_flush(&s->json);
+	stack_text_flush(&s->stack);
+	if (end && !s->gpu_only)
+		engine_log_flush(&s->engine, s->count.lines);
+}
+
+void scan_next_file(struct scan *s)
+{
+	if (s->carry.len) {
+		whole_line(s, s->carry.at, s->carry.len, s->carry_offset);
+		buf_clear(&s->carry);
+	}
+	scan_flush(s, false);
+	s->offset = 0;
+}

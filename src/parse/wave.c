@@ -1,0 +1,676 @@
+/* wave.c - headers, disassemblies, and which belongs to which. */
+#include "config.h"
+
+#include "parse/wave.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "base/mem.h"
+
+#define NAME_MAX_BYTES 16384
+
+void wave_init(struct wave_scan *w, const struct reading_sink *sink)
+{
+	memset(w, 0, sizeof *w);
+	w->sink = sink;
+	map_init(&w->group, free);
+}
+
+static char *text_of(struct span s)
+{
+	char *out;
+
+	s = span_sub(s, 0, NAME_MAX_BYTES);
+	out = mem_alloc(s.len + 1);
+	memcpy(out, s.at, s.len);
+	out[s.len] = 0;
+	return out;
+}
+
+static void code_release(struct wave_code *c)
+{
+	free(c->title);
+	free(c->uri);
+	free(c->insn);
+	buf_release(&c->text);
+	memset(c, 0, sizeof *c);
+}
+
+static void block_release(struct wave_block *b)
+{
+	free(b->kernel);
+	free(b->reasons);
+	code_release(&b->code);
+	buf_release(&b->rows);
+	memset(b, 0, sizeof *b);
+}
+
+void wave_release(struct wave_scan *w)
+{
+	for (int i = 0; i < WAVES_PENDING; i++)
+		block_release(&w->block[i]);
+	for (int i = 0; i < w->opens; i++)
+		code_release(&w->open[i]);
+	map_release(&w->group);
+	memset(w, 0, sizeof *w);
+}
+
+static struct wave_block *block_at(struct wave_scan *w, int i)
+{
+	return &w->block[(w->first + i) % WAVES_PENDING];
+}
+
+static struct wave_block *newest(struct wave_scan *w)
+{
+	return w->count ? block_at(w, w->count - 1) : NULL;
+}
+
+/* --- what is emitted --- */
+
+static void reasons_json(const char *reasons, struct buf *out)
+{
+	struct span rest = span_of(reasons ? reasons : ""), word;
+	struct json_write j;
+
+	jw_start(&j, out);
+	jw_array(&j, NULL);
+	while (reasons && span_cut(&rest, '|', &word))
+		if (span_trim(word).len)
+			jw_text(&j, NULL, span_trim(word));
+	jw_end_array(&j);
+}
+
+/* "memory://PID#offset=0x..&size=N", "file://PATH#offset=N&size=N" */
+static void code_json(const struct wave_code *c, struct buf *out)
+{
+	struct span uri = span_of(c->uri), rest = uri, number;
+	bool memory = span_starts(uri, "memory://");
+	struct json_write j;
+	uint64_t value;
+	long at;
+	char range[60];
+
+	jw_start(&j, out);
+	jw_object(&j, NULL);
+	jw_string(&j, "scheme", memory ? "memory" : "file");
+	rest = span_sub(uri, memory ? 9 : 7, uri.len);
+	if (memory && span_take_uint(&rest, &value))
+		jw_int(&j, "pid", (int64_t)value);
+	else
+		jw_null(&j, "pid");
+	for (int k = 0; k < 2; k++) {
+		const char *word = k ? "size=" : "offset=";
+
+		at = span_find(uri, word);
+		number = at < 0 ? span_make("", 0) : span_sub(uri, (size_t)at + strlen(word), uri.len);
+		if (span_starts(number, "0x") ? span_take_hex(&number, &value) : span_take_uint(&number, &value))
+			jw_int(&j, k ? "size" : "offset", (int64_t)value);
+		else
+			jw_null(&j, k ? "size" : "offset");
+	}
+	jw_text(&j, "uri", uri);
+	if (c->high) {
+		snprintf(range, sizeof range, "0x%llx-0x%llx", (unsigned long long)c->low, (unsigned long long)c->high);
+		jw_string(&j, "loaded", range);
+	}
+	jw_end_object(&j);
+}
+
+static void arrow_json(const struct wave_code *c, struct buf *out)
+{
+	struct json_write j;
+
+	jw_start(&j, out);
+	jw_object(&j, NULL);
+	jw_string(&j, "pc", c->arrow_address);
+	if (c->arrow_known)
+		jw_int(&j, "offset", c->arrow_offset);
+	else
+		jw_null(&j, "offset");
+	jw_string(&j, "insn", c->insn);
+	jw_end_object(&j);
+}
+
+static void put_code(struct reading *r, const struct wave_code *c, struct buf *code, struct buf *arrow)
+{
+	if (c->uri) {
+		code_json(c, code);
+		reading_text(r, "code_object", buf_as_span(code));
+	}
+	if (c->has_arrow) {
+		arrow_json(c, arrow);
+		reading_text(r, "arrow", buf_as_span(arrow));
+	}
+}
+
+static struct wave_group *group_of(struct wave_scan *w, const struct wave_block *b, const char *kernel)
+{
+	struct wave_group *g;
+	struct buf key;
+
+	buf_init(&key, NAME_MAX_BYTES + 200);
+	buf_printf(&key, "%s %s %s", b->pc_text, b->reasons ? b->reasons : "", kernel ? kernel : "");
+	g = map_get(&w->group, buf_string(&key));
+	if (!g && w->group.count < WAVE_GROUPS_MAX) {
+		g = mem_alloc(sizeof *g);
+		map_set(&w->group, buf_string(&key), g);
+	}
+	buf_release(&key);
+	return g;
+}
+
+static void emit_block(struct wave_scan *w, struct wave_block *b)
+{
+	const char *kernel = b->kernel ? b->kernel : b->code.used ? b->code.title : NULL;
+	struct wave_group *g = group_of(w, b, kernel);
+	struct buf reasons, code, arrow;
+	struct reading r;
+
+	if (g)
+		g->count += b->count > 0 ? (uint64_t)b->count : 1;
+	if (w->rows >= WAVES_ROWS && (!g || g->emitted))
+		return;
+	w->rows++;
+	if (g)
+		g->emitted++;
+	buf_init(&reasons, 4096);
+	buf_init(&code, 4 * NAME_MAX_BYTES);
+	buf_init(&arrow, 4 * NAME_MAX_BYTES);
+	reading_start(&r, "wave", b->offset);
+	reading_word(&r, "via", b->old ? "old-agent" : "agent");
+	if (b->id >= 0)
+		reading_int(&r, "wave", b->id);
+	reading_word(&r, "state", b->running ? "running" : "stopped");
+	reasons_json(b->reasons, &reasons);
+	reading_text(&r, "reasons", buf_as_span(&reasons));
+	reading_word(&r, "pc", b->pc_text);
+	reading_word(&r, "kernel", kernel);
+	reading_word(&r, "kernel_code_entry", b->entry);
+	reading_int(&r, "complete", b->registers && b->code.used && b->code.ended);
+	if (b->count > 0)
+		reading_int(&r, "count", b->count);
+	if (b->code.used)
+		put_code(&r, &b->code, &code, &arrow);
+	reading_word(&r, "rank", b->rank);
+	reading_text(&r, "registers", buf_as_span(&b->rows));
+	if (b->code.used && g && g->emitted == 1)
+		reading_text(&r, "disassembly", buf_as_span(&b->code.text));
+	reading_emit(&r, w->sink);
+	buf_release(&reasons);
+	buf_release(&code);
+	buf_release(&arrow);
+}
+
+static void emit_orphan(struct wave_scan *w, struct wave_code *c)
+{
+	struct buf code, arrow;
+	struct reading r;
+
+	if (!c->title && !c->uri && !c->has_arrow)
+		return;
+	buf_init(&code, 4 * NAME_MAX_BYTES);
+	buf_init(&arrow, 4 * NAME_MAX_BYTES);
+	reading_start(&r, "disassembly", c->offset);
+	reading_word(&r, "kernel", c->title);
+	put_code(&r, c, &code, &arrow);
+	reading_emit(&r, w->sink);
+	buf_release(&code);
+	buf_release(&arrow);
+}
+
+static void emit_oldest(struct wave_scan *w)
+{
+	struct wave_block *b = block_at(w, 0);
+
+	emit_block(w, b);
+	block_release(b);
+	w->first = (w->first + 1) % WAVES_PENDING;
+	w->count--;
+}
+
+/* --- to which wave does a disassembly belong? --- */
+
+static bool takes_code(const struct wave_block *b)
+{
+	return !b->code.used && !b->old;
+}
+
+static struct wave_block *owner_of(struct wave_scan *w, const struct wave_code *c)
+{
+	struct wave_block *last = newest(w);
+
+	if (c->has_arrow) {
+		if (last && takes_code(last) && last->pc == c->arrow_pc)
+			return last;
+		for (int i = 0; i < w->count; i++)
+			if (takes_code(block_at(w, i)) && block_at(w, i)->pc == c->arrow_pc && !block_at(w, i)->done)
+				return block_at(w, i);
+	}
+	/* The arrow may stand beside the pc of its wave; not in another code object. */
+	if (!last || !takes_code(last) || c->offset < last->offset)
+		return NULL;
+	if (c->high && last->pc && (last->pc < c->low || last->pc >= c->high))
+		return NULL;
+	return last;
+}
+
+static void close_code(struct wave_scan *w, int i, bool ended)
+{
+	struct wave_code c = w->open[i];
+	struct wave_block *owner;
+
+	w->opens--;
+	memmove(&w->open[i], &w->open[i + 1], (size_t)(w->opens - i) * sizeof c);
+	memset(&w->open[w->opens], 0, sizeof c);
+	c.ended = ended;
+	owner = owner_of(w, &c);
+	if (owner) {
+		owner->code = c;
+		owner->done = ended;
+	} else {
+		emit_orphan(w, &c);
+		code_release(&c);
+	}
+}
+
+static struct wave_code *open_code(struct wave_scan *w, uint64_t offset)
+{
+	if (w->opens == (int)(sizeof w->open / sizeof w->open[0]))
+		close_code(w, 0, false);
+	memset(&w->open[w->opens], 0, sizeof w->open[0]);
+	w->open[w->opens].used = true;
+	w->open[w->opens].offset = offset;
+	buf_init(&w->open[w->opens].text, WAVE_DISASSEMBLY_MAX);
+	return &w->open[w->opens++];
+}
+
+/* --- header --- */
+
+/* The end of the header: " (running)" or " (stopped, reason: X)"; the last one counts, names can hold the words. */
+static long header_end(struct span s, struct span *reasons, bool *running)
+{
+	long best = -1;
+	size_t from = 0;
+	long at;
+
+	*running = false;
+	while ((at = span_find(span_sub(s, from, s.len), " (stopped, reason: ")) >= 0) {
+		best = (long)from + at;
+		from = (size_t)best + 1;
+	}
+	if (best >= 0) {
+		struct span rest = span_sub(s, (size_t)best + 19, s.len);
+		size_t n = 0;
+
+		while (n < rest.len && ((rest.at[n] >= 'A' && rest.at[n] <= 'Z') || (rest.at[n] >= '0' && rest.at[n] <= '9') || rest.at[n] == '_' ||
+						rest.at[n] == '|'))
+			n++;
+		*reasons = span_sub(rest, 0, n);
+		return best;
+	}
+	from = 0;
+	while ((at = span_find(span_sub(s, from, s.len), " (running)")) >= 0) {
+		best = (long)from + at;
+		from = (size_t)best + 1;
+	}
+	*running = best >= 0;
+	return best;
+}
+
+static void entry_of(struct wave_block *b, struct span s)
+{
+	struct span rest = s, hex;
+	uint64_t value;
+	long at;
+
+	if (!span_skip(&rest, "(kernel_code_entry="))
+		return;
+	if (span_starts(rest, "not available"))
+		return;
+	hex = rest;
+	if (!span_take_hex(&hex, &value))
+		return;
+	snprintf(b->entry, sizeof b->entry, "%.*s", (int)(rest.len - hex.len < 20 ? rest.len - hex.len : 20), rest.at);
+	rest = hex;
+	if (span_ends(rest, ")"))
+		rest.len--;
+	at = -1;
+	for (size_t from = 0; from < rest.len;) {
+		long next = span_find(span_sub(rest, from, rest.len), ", kernargs=0x");
+
+		if (next < 0)
+			break;
+		at = (long)from + next;
+		from = (size_t)at + 1;
+	}
+	if (at >= 0)
+		rest.len = (size_t)at;
+	if (span_skip(&rest, " <") && span_ends(rest, ">"))
+		b->kernel = text_of(span_sub(rest, 0, rest.len - 1));
+}
+
+static void start_block(struct wave_scan *w, const struct line *l)
+{
+	if (w->count == WAVES_PENDING)
+		emit_oldest(w);
+	while (w->count && block_at(w, 0)->done)
+		emit_oldest(w);
+	w->count++;
+	memset(newest(w), 0, sizeof *newest(w));
+	newest(w)->used = true;
+	newest(w)->offset = l->offset;
+	newest(w)->id = -1;
+	memcpy(newest(w)->rank, l->rank, sizeof l->rank);
+	buf_init(&newest(w)->rows, WAVE_REGISTERS_MAX);
+	w->in_rows = false;
+	w->row_len = 0;
+}
+
+/* `s` starts behind "wave_". */
+static bool header(struct wave_scan *w, const struct line *l, struct span s)
+{
+	struct span rest = s, pc, reasons = span_make("", 0);
+	uint64_t id, value = 0;
+	struct wave_block *b;
+	struct wave_group *g;
+	bool running, known;
+	long end;
+
+	if (!span_take_uint(&rest, &id) || !span_skip(&rest, ": pc="))
+		return false;
+	end = header_end(rest, &reasons, &running);
+	if (end < 0)
+		return false;
+	pc = rest;
+	known = span_take_hex(&pc, &value);
+	start_block(w, l);
+	b = newest(w);
+	b->id = (int64_t)id;
+	b->pc = value;
+	b->running = running;
+	if (known)
+		snprintf(b->pc_text, sizeof b->pc_text, "%.*s", (int)(rest.len - pc.len < 20 ? rest.len - pc.len : 20), rest.at);
+	if (!running)
+		b->reasons = text_of(reasons);
+	if (known)
+		entry_of(b, span_trim(span_sub(pc, 0, (size_t)end - (rest.len - pc.len))));
+	w->waves++;
+	g = group_of(w, b, b->kernel);
+	b->keep = !running && g && g->count == 0 && w->group.count <= WAVE_KEPT_GROUPS;
+	return true;
+}
+
+/* --- the other lines --- */
+
+static void keep_row(struct wave_scan *w, struct span row)
+{
+	struct wave_block *b = newest(w);
+
+	if (!b || !b->keep || b->rows.cut)
+		return;
+	buf_span(&b->rows, row);
+	buf_char(&b->rows, '\n');
+}
+
+/* "name: ffffffff ..." or "0x0000: ffffffff ...": only what registers and memory print. */
+static bool plain(const char *p, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && p[i] == ' ')
+		i++;
+	if (i < 1 || i == len)
+		return false;
+	while (i < len && ((p[i] >= 'a' && p[i] <= 'z') || (p[i] >= '0' && p[i] <= '9') || p[i] == '_'))
+		i++;
+	if (i >= len || p[i] != ':')
+		return false;
+	for (; i < len; i++)
+		if (!((p[i] >= '0' && p[i] <= '9') || (p[i] >= 'a' && p[i] <= 'z') || p[i] == ' ' || p[i] == '[' || p[i] == ']' || p[i] == ':' ||
+			    p[i] == '_' || p[i] == '\r'))
+			return false;
+	/* "wave_1: pc=" is told by its '='; a name of a register is short. */
+	return true;
+}
+
+bool wave_row(struct wave_scan *w, const char *at, size_t len)
+{
+	if (!w->in_rows)
+		return false;
+	if (len != w->row_len) {
+		if (!plain(at, len))
+			return false;
+		w->row_len = len;
+	}
+	if (newest(w) && newest(w)->keep)
+		keep_row(w, span_make(at, len));
+	return true;
+}
+
+static void title_line(struct wave_scan *w, const struct line *l, struct span rest)
+{
+	struct wave_code *c = open_code(w, l->offset);
+
+	rest = span_trim(rest);
+	if (span_skip(&rest, "for function ")) {
+		if (span_ends(rest, ":"))
+			rest.len--;
+		c->title = text_of(rest);
+	}
+	w->in_rows = false;
+}
+
+/* The open disassembly that misses this part; the newest when none does. */
+static struct wave_code *lacking(struct wave_scan *w, int part)
+{
+	for (int i = 0; i < w->opens; i++) {
+		struct wave_code *c = &w->open[i];
+
+		if ((part == 0 && !c->uri) || (part == 1 && !c->high))
+			return c;
+	}
+	return w->opens ? &w->open[w->opens - 1] : NULL;
+}
+
+static void code_line(struct wave_scan *w, struct span uri)
+{
+	struct wave_code *c = lacking(w, 0);
+
+	uri = span_trim(uri);
+	if (c && !c->uri && (span_starts(uri, "memory://") || span_starts(uri, "file://")))
+		c->uri = text_of(uri);
+}
+
+static void loaded_line(struct wave_scan *w, struct span range)
+{
+	struct wave_code *c = lacking(w, 1);
+	uint64_t low, high;
+
+	range = span_trim(range);
+	if (c && !c->high && span_skip(&range, "[") && span_take_hex(&range, &low) && span_skip(&range, "-") && span_take_hex(&range, &high)) {
+		c->low = low;
+		c->high = high;
+	}
+}
+
+static struct wave_code *code_of_pc(struct wave_scan *w, uint64_t pc)
+{
+	for (int i = 0; i < w->opens; i++)
+		if (!w->open[i].has_arrow && w->open[i].high && pc >= w->open[i].low && pc < w->open[i].high)
+			return &w->open[i];
+	for (int i = w->opens - 1; i >= 0; i--)
+		if (!w->open[i].has_arrow)
+			return &w->open[i];
+	return NULL;
+}
+
+/* "0x7f20f5e534c4 <+3012>:    s_endpgm" */
+static bool arrow_line(struct wave_scan *w, struct span s)
+{
+	struct span rest = s, number;
+	struct wave_code *c;
+	int64_t offset = 0;
+	uint64_t pc;
+	bool known = false;
+
+	if (!span_take_hex(&rest, &pc))
+		return false;
+	number = span_sub(s, 0, s.len - rest.len);
+	if (span_skip(&rest, " <")) {
+		known = span_take_int(&rest, &offset);
+		if (!known || !span_skip(&rest, ">"))
+			return false;
+	}
+	if (!span_skip(&rest, ":"))
+		return false;
+	c = code_of_pc(w, pc);
+	if (!c)
+		return false;
+	c->has_arrow = true;
+	c->arrow_pc = pc;
+	c->arrow_offset = offset;
+	c->arrow_known = known;
+	snprintf(c->arrow_address, sizeof c->arrow_address, "%.*s", (int)(number.len < 20 ? number.len : 20), number.at);
+	c->insn = text_of(span_trim(rest));
+	return true;
+}
+
+static void keep_code(struct wave_scan *w, struct span text)
+{
+	if (w->opens && !w->open[w->opens - 1].text.cut) {
+		buf_span(&w->open[w->opens - 1].text, text);
+		buf_char(&w->open[w->opens - 1].text, '\n');
+	}
+}
+
+static bool end_line(struct wave_scan *w)
+{
+	int best = -1;
+
+	for (int i = 0; i < w->opens && best < 0; i++)
+		if (w->open[i].has_arrow)
+			best = i;
+	if (best < 0)
+		best = w->opens - 1;
+	if (best < 0)
+		return false;
+	close_code(w, best, true);
+	return true;
+}
+
+/* "120 wavefront(s) found in @PC: 0x00007E36D440A844" */
+static bool old_line(struct wave_scan *w, const struct line *l)
+{
+	struct span rest = span_trim(l->text), hex;
+	struct wave_block *b;
+	uint64_t count, pc;
+
+	if (!span_take_uint(&rest, &count) || !span_skip(&rest, " wavefront(s) found in @PC: "))
+		return false;
+	hex = rest;
+	if (!span_take_hex(&hex, &pc))
+		return false;
+	start_block(w, l);
+	b = newest(w);
+	b->old = true;
+	b->count = count ? (int64_t)count : 1;
+	b->pc = pc;
+	snprintf(b->pc_text, sizeof b->pc_text, "0x%llx", (unsigned long long)pc);
+	w->waves += count ? count : 1;
+	return true;
+}
+
+static bool registers_title(struct span s)
+{
+	static const char *const class[] = { "scalar", "system", "trap", "vector", "general" };
+
+	s = span_trim(s);
+	if (!span_ends(s, " registers:") || s.len > 30)
+		return false;
+	for (size_t i = 0; i < sizeof class / sizeof *class; i++)
+		if (span_starts(s, class[i]))
+			return true;
+	return false;
+}
+
+static void rows_begin(struct wave_scan *w, struct span title)
+{
+	w->in_rows = true;
+	w->row_len = 0;
+	keep_row(w, span_trim(title));
+}
+
+bool wave_line(struct wave_scan *w, const struct line *l)
+{
+	struct span s = l->text, bare = span_trim(s);
+	size_t from = 0;
+	bool any = false;
+	long at;
+
+	/* Two ranks' markers may share a line. */
+	while ((at = span_find(span_sub(s, from, s.len), "wave_")) >= 0) {
+		struct span rest = span_sub(s, from + (size_t)at + 5, s.len);
+		long again = -1;
+		struct span probe = rest;
+
+		/* up to the next header in the same line */
+		for (size_t skip = 0; (again = span_find(span_sub(rest, skip, rest.len), "wave_")) >= 0; skip += (size_t)again + 5) {
+			uint64_t id;
+
+			probe = span_sub(rest, skip + (size_t)again + 5, rest.len);
+			if (span_take_uint(&probe, &id) && span_starts(probe, ": pc=")) {
+				again += (long)skip;
+				break;
+			}
+		}
+		if (header(w, l, again >= 0 ? span_sub(rest, 0, (size_t)again) : rest))
+			any = true;
+		from += (size_t)at + 5;
+	}
+	if (any)
+		return true;
+	if (registers_title(bare)) {
+		if (newest(w))
+			newest(w)->registers = true;
+		rows_begin(w, bare);
+		return true;
+	}
+	if (span_starts(bare, "Local memory content") || span_starts(bare, "Global memory (kernarg segment")) {
+		rows_begin(w, bare);
+		return true;
+	}
+	if ((at = span_find(s, "Disassembly for function ")) >= 0 || span_is(bare, "Disassembly:")) {
+		title_line(w, l, at >= 0 ? span_sub(s, (size_t)at + 12, s.len) : span_make("", 0));
+		return true;
+	}
+	if (span_contains(bare, "End of disassembly."))
+		return end_line(w);
+	if (w->opens) {
+		if ((at = span_find(s, "code object: ")) >= 0) {
+			code_line(w, span_sub(s, (size_t)at + 13, s.len));
+			return true;
+		}
+		if ((at = span_find(s, "loaded at: ")) >= 0) {
+			loaded_line(w, span_sub(s, (size_t)at + 11, s.len));
+			return true;
+		}
+		keep_code(w, s);
+		if ((at = span_find(s, "=> 0x")) >= 0 && arrow_line(w, span_sub(s, (size_t)at + 3, s.len)))
+			return true;
+		if (span_starts(s, "    0x") || span_is(bare, "..."))
+			return true;
+	}
+	return old_line(w, l);
+}
+
+void wave_flush(struct wave_scan *w)
+{
+	while (w->opens)
+		close_code(w, 0, false);
+	while (w->count)
+		emit_oldest(w);
+	w->in_rows = false;
+}

@@ -1,0 +1,90 @@
+/* wave.h - wave dumps of the ROCm debug agent, every generation, in a stream of lines.
+ *
+ * From rocr_debug_agent 2.0.1 (ROCm 3.7) to 2.2.0 (2026), and the lane dumps of 2019:
+ *   wave_N: pc=0x... [(kernel_code_entry=<E>)] (running | stopped, reason: A|B)
+ *     <E> = not available | 0x...[ <NAME>][, kernargs=0x...]; NAME holds <>(){} and is read from the end of the line
+ *   <class> registers:  rows "name: hex", "name: [0] hex [1] hex ..."
+ *   Local memory content[ (N bytes)]:   Global memory (kernarg segment, N bytes):   rows "0x...: 8 words"
+ *   Disassembly[ for function NAME]:, code object: URI, loaded at: [0x..-0x..], " => 0x.. <+N>:    insn", End of disassembly.
+ *   N wavefront(s) found in @PC: 0x...    (2019: one block for N waves, no ids, no reasons)
+ * Markers are looked for anywhere in a line. Blocks of several ranks may be mixed line by line: an arrow belongs to the wave of its
+ * pc, a code object to the range that holds it. A disassembly that belongs to no wave is an orphan.
+ * Bounds: WAVES_PENDING waves wait for their end, WAVES_ROWS are emitted one by one, all are counted.
+ * Rows of registers are the bulk of a log: wave_row() tells scan.c which lines need no look. Who: scan.c.
+ */
+#ifndef HANGTOP_PARSE_WAVE_H
+#define HANGTOP_PARSE_WAVE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "parse/line.h"
+#include "parse/reading.h"
+
+#define WAVES_PENDING 32
+#define WAVES_ROWS 2000
+#define WAVE_GROUPS_MAX 4096
+#define WAVE_KEPT_GROUPS 64     /* groups whose first wave keeps its registers */
+#define WAVE_REGISTERS_MAX 12000
+#define WAVE_DISASSEMBLY_MAX 4000
+
+struct wave_code {              /* the parts of a disassembly */
+	bool used, ended;
+	uint64_t offset;
+	char *title, *uri;      /* NULL unknown */
+	uint64_t low, high;     /* loaded at; 0 unknown */
+	bool has_arrow;
+	uint64_t arrow_pc;
+	char arrow_address[24];
+	int64_t arrow_offset;
+	bool arrow_known;       /* the offset */
+	char *insn;
+	struct buf text;
+	bool interleaved;
+};
+
+struct wave_block {
+	bool used, done;
+	uint64_t offset;
+	int64_t id, count;      /* -1 unknown, 0 one */
+	uint64_t pc;
+	char pc_text[24];
+	char entry[24];
+	char *kernel;           /* of the header */
+	char *reasons;          /* A|B; NULL for running */
+	bool old, running, registers;
+	char rank[LINE_RANK_MAX];
+	struct wave_code code;  /* used when it has one */
+	struct buf rows;
+	bool keep;
+};
+
+struct wave_group {
+	uint64_t count, emitted;
+};
+
+struct wave_scan {
+	const struct reading_sink *sink;
+	struct wave_block block[WAVES_PENDING]; /* ring, oldest first */
+	int first, count;
+	struct wave_code open[4];               /* disassemblies without their end */
+	int opens;
+	struct map group;                       /* kernel, pc, reasons */
+	uint64_t waves, rows;
+	size_t row_len;                         /* of the last plain row; 0: rows are looked at */
+	bool in_rows;                           /* below a title of registers or memory */
+	bool old_agent;                         /* below the header of 2019 */
+	char old_rank[LINE_RANK_MAX];
+};
+
+void wave_init(struct wave_scan *w, const struct reading_sink *sink);
+void wave_release(struct wave_scan *w);
+/* True when the line was one of a wave dump. */
+bool wave_line(struct wave_scan *w, const struct line *l);
+/* A line that starts with a blank, without its end: true when it is a plain row of registers or memory below their title. */
+bool wave_row(struct wave_scan *w, const char *at, size_t len);
+/* What waits for its end has none: the input is at its end, or has been quiet for a while. */
+void wave_flush(struct wave_scan *w);
+
+#endif
