@@ -320,8 +320,10 @@ def explained(path):
 
 
 def counts_row(what, path, truth):
-    """Every count that explain gives and the generator knows; lines, waves and faults it must give."""
-    counts = explained(path).get("counts") or {}
+    """Every count that explain gives and the generator knows; lines, waves and faults it must give, and waves of every group."""
+    said = explained(path)
+    counts = said.get("counts") or {}
+    counts["groups"] = len({(w["kernel"], w["pc"], w["state"], str(w["reasons"])) for w in said.get("waves") or []})
     names = [n for n in truth if n in counts or n in ("lines", "waves", "faults")]
     wrong = [n for n in names if counts.get(n) != truth[n]]
     row("%s: counts" % what, ", ".join("%s %s, not %s" % (n, counts.get(n), truth[n]) for n in wrong) or ", ".join(names) + " right",
