@@ -152,8 +152,8 @@ static int read_values(struct reader *r, struct signature_term *term, const stru
 	if (order && field->type == FIELD_JSON)
 		return error_set(r->error, "%s:%d: '%s' is JSON: it has no order, use ~", r->file, r->line, field->name);
 	while (take_piece(&rest, " | ", &value)) {
-		if (value.len == 0)
-			return error_set(r->error, "%s:%d: no value after '%s'", r->file, r->line, field->name);
+		if (value.len == 0 || span_ends(value, " |") || span_ends(value, " &"))
+			return error_set(r->error, "%s:%d: a value of '%s' is missing", r->file, r->line, field->name);
 		if ((order || ((term->op == OP_IS || term->op == OP_IS_NOT) && field->type != FIELD_TEXT && field->type != FIELD_JSON)) &&
 			!is_number(value))
 			return error_set(r->error, "%s:%d: '%.*s' is no number", r->file, r->line, CUT(value));
