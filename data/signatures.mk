@@ -14,6 +14,7 @@ dist_signatures_DATA = \
 	data/signatures/debug-slot-taken.conf \
 	data/signatures/device-assert.conf \
 	data/signatures/disk-full.conf \
+	data/signatures/dump-cut.conf \
 	data/signatures/ecc-error.conf \
 	data/signatures/engine-and-workers-wait.conf \
 	data/signatures/engine-watchdog.conf \
@@ -38,6 +39,7 @@ dist_signatures_DATA = \
 	data/signatures/py-spy-refused.conf \
 	data/signatures/queue-behind-barrier.conf \
 	data/signatures/queue-exception.conf \
+	data/signatures/queue-memory-error.conf \
 	data/signatures/ras-uncorrectable.conf \
 	data/signatures/rccl-error.conf \
 	data/signatures/read-only-page.conf \
@@ -50,6 +52,7 @@ dist_signatures_DATA = \
 	data/signatures/stream-lock.conf \
 	data/signatures/tokens-stalled.conf \
 	data/signatures/triton-pc.conf \
+	data/signatures/worker-dead.conf \
 	data/signatures/worker-dead-api-answers.conf \
 	data/signatures/worker-killed.conf \
 	data/signatures/wrong-gpu-code.conf \

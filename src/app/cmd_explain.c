@@ -22,6 +22,7 @@
 #define BLOCK (256 * 1024)
 #define KEPT_MAX 20000          /* observations; the counts go on */
 #define KEPT_BYTES (64 << 20)
+#define SIGNATURE_WAVES 200
 
 struct explaining {
 	const struct app_options *options;
@@ -138,6 +139,20 @@ static int exit_code(const struct explain *answer)
 	return EXIT_HEALTHY;
 }
 
+/* Some waves of many tell as much as all. */
+static int match_signatures(const struct explaining *x, const struct explain_data *data, struct signature_hit *hits)
+{
+	const struct observation **list = mem_array(NULL, x->count + 1, sizeof *list);
+	size_t n = 0, waves = 0, found;
+
+	for (size_t i = 0; i < x->count; i++)
+		if (x->list[i]->kind != KIND_wave || waves++ < SIGNATURE_WAVES)
+			list[n++] = x->list[i];
+	found = signatures_match(&data->signatures, list, n, hits, EXPLAIN_HITS_MAX);
+	free(list);
+	return (int)found;
+}
+
 static int answer(struct explaining *x, const struct scan *scan)
 {
 	struct explain *said = mem_alloc(sizeof *said);
@@ -153,7 +168,7 @@ static int answer(struct explaining *x, const struct scan *scan)
 	explain(said, x->list, x->count);
 	explain_data_load(&data, x->options->source.profile_dir);
 	e.kernels = &data.kernels;
-	e.hits = (int)signatures_match(&data.signatures, x->list, x->count, hits, EXPLAIN_HITS_MAX);
+	e.hits = match_signatures(x, &data, hits);
 	if (x->options->json)
 		explain_json(&e, &out);
 	else

@@ -21,7 +21,7 @@
  * CONDITION is   KIND[ COUNT][: FIELD OP VALUE & FIELD OP VALUE ...]   with the kinds and fields of kinds.def.
  *   COUNT  (none)                   at least one observation of that kind holds
  *          3                        at least so many; a wave that stands for many (its field count) counts as many
- *          all                      every observation of that kind holds, and there is one
+ *          all                      one holds, and every other of that kind too, but for those in which a field compared is null
  *          distinct FIELD           they have at least 2 different values in FIELD; `3 distinct FIELD` at least 3
  *          same FIELD               at least 2 share one value of FIELD; `3 same FIELD` at least 3
  *          FIELD/N                  only the first N parts between ':' of FIELD: target/2 of 1:9:4:1 is the queue 1:9
@@ -75,5 +75,11 @@ struct signature_hit {
 /* The signatures that hold in a list of observations, best grade first, at most max. Returns how many were written. */
 size_t signatures_match(const struct signature_set *set, const struct observation *const *list, size_t n,
 	struct signature_hit *out, size_t max);
+
+/* What `log: text ~ ...` conditions look for: lines without any of these words need not become observations for the signatures'
+ * sake. The words point into the set; small and capital letters are the same. Free `word`. */
+struct signature_words { struct span *word; size_t count; };
+void signatures_log_words(const struct signature_set *set, struct signature_words *words);
+bool signatures_log_line(const struct signature_words *words, struct span line); /* it has one of the words */
 
 #endif

@@ -153,6 +153,15 @@ static bool holds(const struct signature_condition *c, const struct observation 
 	return true;
 }
 
+/* A field that a term compares is null: the observation says neither yes nor no. */
+static bool says_nothing(const struct signature_condition *c, const struct observation *o)
+{
+	for (int i = 0; i < c->terms; i++)
+		if (c->term[i].value.count && observation_is_null(o, c->term[i].field))
+			return true;
+	return false;
+}
+
 /* The first so many parts between colons. */
 static struct span first_parts(struct span text, int parts)
 {
@@ -278,7 +287,7 @@ static bool condition_holds(const struct signature_condition *c, const struct ki
 		if (holds(c, o)) {
 			sum += weight(o);
 			found_add(f, o);
-		} else if (c->count == COUNT_ALL) {
+		} else if (c->count == COUNT_ALL && !says_nothing(c, o)) {
 			return false;
 		}
 	}
@@ -351,4 +360,51 @@ size_t signatures_match(const struct signature_set *set, const struct observatio
 	for (int k = 0; k < KIND_COUNT; k++)
 		free(kinds.of[k]);
 	return hits;
+}
+
+/* The longest piece between stars. */
+static struct span longest_piece(const char *value)
+{
+	struct span rest = span_of(value), piece, best = { NULL, 0 };
+
+	while (span_cut(&rest, '*', &piece))
+		if (piece.len > best.len)
+			best = piece;
+	return best;
+}
+
+static void add_words(const struct signature_conditions *list, struct signature_words *words)
+{
+	for (int i = 0; i < list->count; i++) {
+		const struct signature_condition *c = &list->item[i];
+
+		for (int j = 0; c->kind == KIND_log && j < c->terms; j++) {
+			const struct signature_term *term = &c->term[j];
+
+			if (term->field != LOG_text || (term->op != OP_HAS && term->op != OP_IS))
+				continue;
+			words->word = mem_array(words->word, words->count + (size_t)term->value.count, sizeof words->word[0]);
+			for (int k = 0; k < term->value.count; k++)
+				words->word[words->count++] = longest_piece(term->value.item[k]);
+		}
+	}
+}
+
+void signatures_log_words(const struct signature_set *set, struct signature_words *words)
+{
+	words->word = NULL;
+	words->count = 0;
+	for (int i = 0; i < set->count; i++) {
+		add_words(&set->signature[i]->needs, words);
+		add_words(&set->signature[i]->any, words);
+		add_words(&set->signature[i]->unless, words);
+	}
+}
+
+bool signatures_log_line(const struct signature_words *words, struct span line)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (find(line, words->word[i]) >= 0)
+			return true;
+	return false;
 }

@@ -264,6 +264,12 @@ static void take_line(struct scan *s, const char *at, size_t len, uint64_t offse
 		read_line(s, rest, offset + (uint64_t)(rest.at - at));
 }
 
+/* A block other than a wave dump is open: it must see every line. */
+static bool waiting_but_wave(const struct scan *s)
+{
+	return s->json.open || s->joined.len || (waiting(s) & ~(1u << P_WAVE));
+}
+
 static inline void whole_line(struct scan *s, const char *at, size_t len, uint64_t offset)
 {
 	s->count.lines++;
@@ -276,6 +282,8 @@ static inline void whole_line(struct scan *s, const char *at, size_t len, uint64
 		s->count.rows++;
 		return;
 	}
+	if (!waiting_but_wave(s) && wave_own_line(&s->wave, at, len, offset))
+		return;
 	take_line(s, at, len, offset);
 }
 
@@ -294,13 +302,50 @@ static size_t finish_carry(struct scan *s, const char *bytes, size_t n)
 	return take + 1;
 }
 
+typedef char bytes16 __attribute__((vector_size(16)));
+#define SHORT_ROW 512
+
+/* No end of line in at[0..n), n at least 16: for short rows cheaper than a call of memchr. */
+static inline bool no_end(const char *at, size_t n)
+{
+	const bytes16 lf = { '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n' };
+	bytes16 found = { 0 }, some;
+	uint64_t half[2];
+
+	for (size_t i = 0; i + 16 <= n; i += 16) {
+		memcpy(&some, at + i, 16);
+		found |= (bytes16)(some == lf);
+	}
+	memcpy(&some, at + n - 16, 16);
+	found |= (bytes16)(some == lf);
+	memcpy(half, &found, 16);
+	return !(half[0] | half[1]);
+}
+
+/* Rows that have the length of the row before: how far they go. Most bytes of a dump pass here. */
+static const char *same_rows(struct scan *s, const char *p, const char *end)
+{
+	size_t n = s->wave.row_len[0];
+	uint64_t rows = 0;
+
+	if (!s->wave.in_rows || s->wave.keep || n < 16 || n > SHORT_ROW)
+		return p;
+	while ((size_t)(end - p) > n && *p == ' ' && p[n] == '\n' && no_end(p, n)) {
+		p += n + 1;
+		rows++;
+	}
+	s->count.lines += rows;
+	s->count.rows += rows;
+	return p;
+}
+
 void scan_feed(struct scan *s, const char *bytes, size_t n)
 {
 	const char *p = bytes, *end = bytes + n, *lf;
 
 	if (s->carry.len && n)
 		p += finish_carry(s, bytes, n);
-	while (p < end && (lf = memchr(p, '\n', (size_t)(end - p)))) {
+	while ((p = same_rows(s, p, end)) < end && (lf = memchr(p, '\n', (size_t)(end - p)))) {
 		whole_line(s, p, (size_t)(lf - p), s->offset + (uint64_t)(p - bytes));
 		p = lf + 1;
 	}

@@ -16,7 +16,8 @@ void wave_init(struct wave_scan *w, const struct reading_sink *sink)
 {
 	memset(w, 0, sizeof *w);
 	w->sink = sink;
-	map_init(&w->group, free);
+	w->group = mem_array(NULL, WAVE_GROUP_SLOTS, sizeof *w->group);
+	memset(w->group, 0, WAVE_GROUP_SLOTS * sizeof *w->group);
 }
 
 static char *text_of(struct span s)
@@ -54,7 +55,7 @@ void wave_release(struct wave_scan *w)
 		block_release(&w->block[i]);
 	for (int i = 0; i < w->opens; i++)
 		code_release(&w->open[i]);
-	map_release(&w->group);
+	free(w->group);
 	memset(w, 0, sizeof *w);
 }
 
@@ -146,20 +147,44 @@ static void put_code(struct reading *r, const struct wave_code *c, struct buf *c
 	}
 }
 
+/* Eight bytes a step: names of kernels are long. */
+static uint64_t hash_of(uint64_t hash, const char *at, size_t len)
+{
+	uint64_t word;
+
+	for (; len >= 8; at += 8, len -= 8) {
+		memcpy(&word, at, 8);
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	for (; len; at++, len--)
+		hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* NULL when there are too many. */
+static struct wave_group *group_by(struct wave_scan *w, uint64_t pc, struct span reasons, struct span kernel)
+{
+	uint64_t key = hash_of(hash_of(pc * 31 + 1, reasons.at, reasons.len) + 1, kernel.at, kernel.len) | 1;
+
+	for (size_t i = key % WAVE_GROUP_SLOTS;; i = (i + 1) % WAVE_GROUP_SLOTS) {
+		struct wave_group *g = &w->group[i];
+
+		if (g->key == key)
+			return g;
+		if (!g->key) {
+			if (w->groups == WAVE_GROUPS_MAX)
+				return NULL;
+			w->groups++;
+			g->key = key;
+			return g;
+		}
+	}
+}
+
 static struct wave_group *group_of(struct wave_scan *w, const struct wave_block *b, const char *kernel)
 {
-	struct wave_group *g;
-	struct buf key;
-
-	buf_init(&key, NAME_MAX_BYTES + 200);
-	buf_printf(&key, "%s %s %s", b->pc_text, b->reasons ? b->reasons : "", kernel ? kernel : "");
-	g = map_get(&w->group, buf_string(&key));
-	if (!g && w->group.count < WAVE_GROUPS_MAX) {
-		g = mem_alloc(sizeof *g);
-		map_set(&w->group, buf_string(&key), g);
-	}
-	buf_release(&key);
-	return g;
+	return group_by(w, b->pc, span_of(b->reasons), span_of(kernel));
 }
 
 static void emit_block(struct wave_scan *w, struct wave_block *b)
@@ -297,6 +322,9 @@ static long header_end(struct span s, struct span *reasons, bool *running)
 	long at;
 
 	*running = false;
+	/* As a rule it stands at the end of the line. */
+	if (s.len > 300 && span_find(span_sub(s, s.len - 300, 300), " (stopped, reason: ") >= 0)
+		from = s.len - 300;
 	while ((at = span_find(span_sub(s, from, s.len), " (stopped, reason: ")) >= 0) {
 		best = (long)from + at;
 		from = (size_t)best + 1;
@@ -320,36 +348,34 @@ static long header_end(struct span s, struct span *reasons, bool *running)
 	return best;
 }
 
-static void entry_of(struct wave_block *b, struct span s)
+/* "(kernel_code_entry=0x..[ <NAME>][, kernargs=0x..])": the number as printed, and the name. */
+static void entry_of(struct span s, struct span *number, struct span *kernel)
 {
 	struct span rest = s, hex;
 	uint64_t value;
-	long at;
+	size_t from = 0;
+	long at = -1, next;
 
-	if (!span_skip(&rest, "(kernel_code_entry="))
-		return;
-	if (span_starts(rest, "not available"))
+	*number = *kernel = span_make("", 0);
+	if (!span_skip(&rest, "(kernel_code_entry=") || span_starts(rest, "not available"))
 		return;
 	hex = rest;
 	if (!span_take_hex(&hex, &value))
 		return;
-	snprintf(b->entry, sizeof b->entry, "%.*s", (int)(rest.len - hex.len < 20 ? rest.len - hex.len : 20), rest.at);
+	*number = span_sub(rest, 0, rest.len - hex.len);
 	rest = hex;
 	if (span_ends(rest, ")"))
 		rest.len--;
-	at = -1;
-	for (size_t from = 0; from < rest.len;) {
-		long next = span_find(span_sub(rest, from, rest.len), ", kernargs=0x");
-
-		if (next < 0)
-			break;
+	if (rest.len > 60)
+		from = rest.len - 60; /* the last one counts: names can hold anything */
+	while ((next = span_find(span_sub(rest, from, rest.len), ", kernargs=0x")) >= 0) {
 		at = (long)from + next;
 		from = (size_t)at + 1;
 	}
 	if (at >= 0)
 		rest.len = (size_t)at;
 	if (span_skip(&rest, " <") && span_ends(rest, ">"))
-		b->kernel = text_of(span_sub(rest, 0, rest.len - 1));
+		*kernel = span_sub(rest, 0, rest.len - 1);
 }
 
 static void start_block(struct wave_scan *w, const struct line *l)
@@ -365,41 +391,68 @@ static void start_block(struct wave_scan *w, const struct line *l)
 	newest(w)->id = -1;
 	memcpy(newest(w)->rank, l->rank, sizeof l->rank);
 	buf_init(&newest(w)->rows, WAVE_REGISTERS_MAX);
-	w->in_rows = false;
-	w->row_len = 0;
+	w->in_rows = w->keep = false;
 }
 
+struct header {
+	uint64_t id, pc;
+	bool running;
+	struct span pc_text, reasons, entry, kernel;
+};
+
 /* `s` starts behind "wave_". */
-static bool header(struct wave_scan *w, const struct line *l, struct span s)
+static bool read_header(struct span s, struct header *h)
 {
-	struct span rest = s, pc, reasons = span_make("", 0);
-	uint64_t id, value = 0;
-	struct wave_block *b;
-	struct wave_group *g;
-	bool running, known;
+	struct span rest = s, pc;
 	long end;
 
-	if (!span_take_uint(&rest, &id) || !span_skip(&rest, ": pc="))
+	memset(h, 0, sizeof *h);
+	if (!span_take_uint(&rest, &h->id) || !span_skip(&rest, ": pc="))
 		return false;
-	end = header_end(rest, &reasons, &running);
+	end = header_end(rest, &h->reasons, &h->running);
 	if (end < 0)
 		return false;
 	pc = rest;
-	known = span_take_hex(&pc, &value);
+	if (!span_take_hex(&pc, &h->pc))
+		return true;
+	h->pc_text = span_sub(rest, 0, rest.len - pc.len);
+	entry_of(span_trim(span_sub(pc, 0, (size_t)end - h->pc_text.len)), &h->entry, &h->kernel);
+	return true;
+}
+
+static void copy(char *out, size_t size, struct span s)
+{
+	snprintf(out, size, "%.*s", (int)(s.len < size ? s.len : size - 1), s.len ? s.at : "");
+}
+
+static bool header(struct wave_scan *w, const struct line *l, struct span s)
+{
+	struct header h;
+	struct wave_block *b;
+	struct wave_group *g;
+
+	if (!read_header(s, &h))
+		return false;
+	w->waves++;
+	g = h.kernel.len || h.entry.len ? group_by(w, h.pc, h.reasons, h.kernel) : NULL;
+	w->light = w->rows >= WAVES_ROWS && g && g->emitted;
+	if (w->light) {
+		wave_flush(w);
+		g->count++;
+		return true;
+	}
 	start_block(w, l);
 	b = newest(w);
-	b->id = (int64_t)id;
-	b->pc = value;
-	b->running = running;
-	if (known)
-		snprintf(b->pc_text, sizeof b->pc_text, "%.*s", (int)(rest.len - pc.len < 20 ? rest.len - pc.len : 20), rest.at);
-	if (!running)
-		b->reasons = text_of(reasons);
-	if (known)
-		entry_of(b, span_trim(span_sub(pc, 0, (size_t)end - (rest.len - pc.len))));
-	w->waves++;
-	g = group_of(w, b, b->kernel);
-	b->keep = !running && g && g->count == 0 && w->group.count <= WAVE_KEPT_GROUPS;
+	b->id = (int64_t)h.id;
+	b->pc = h.pc;
+	b->running = h.running;
+	copy(b->pc_text, sizeof b->pc_text, h.pc_text);
+	copy(b->entry, sizeof b->entry, h.entry);
+	if (!h.running)
+		b->reasons = text_of(h.reasons);
+	if (h.kernel.len)
+		b->kernel = text_of(h.kernel);
+	b->keep = w->keep = !h.running && (!g || g->count == 0) && w->groups <= WAVE_KEPT_GROUPS;
 	return true;
 }
 
@@ -418,6 +471,10 @@ static void keep_row(struct wave_scan *w, struct span row)
 /* "name: ffffffff ..." or "0x0000: ffffffff ...": only what registers and memory print. */
 static bool plain(const char *p, size_t len)
 {
+	static const bool row[256] = { ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1, ['9'] = 1,
+		['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1, ['l'] = 1,
+		['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1, ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1,
+		['y'] = 1, ['z'] = 1, [' '] = 1, ['['] = 1, [']'] = 1, [':'] = 1, ['_'] = 1, ['\r'] = 1 };
 	size_t i = 0;
 
 	while (i < len && p[i] == ' ')
@@ -429,23 +486,27 @@ static bool plain(const char *p, size_t len)
 	if (i >= len || p[i] != ':')
 		return false;
 	for (; i < len; i++)
-		if (!((p[i] >= '0' && p[i] <= '9') || (p[i] >= 'a' && p[i] <= 'z') || p[i] == ' ' || p[i] == '[' || p[i] == ']' || p[i] == ':' ||
-			    p[i] == '_' || p[i] == '\r'))
+		if (!row[(unsigned char)p[i]])
 			return false;
 	/* "wave_1: pc=" is told by its '='; a name of a register is short. */
 	return true;
 }
 
-bool wave_row(struct wave_scan *w, const char *at, size_t len)
+bool wave_row_slow(struct wave_scan *w, const char *at, size_t len)
 {
-	if (!w->in_rows)
-		return false;
-	if (len != w->row_len) {
+	int i = 0;
+
+	while (i < WAVE_ROW_LENGTHS && w->row_len[i] != len)
+		i++;
+	if (i == WAVE_ROW_LENGTHS) {
 		if (!plain(at, len))
 			return false;
-		w->row_len = len;
+		w->row_len[w->row_next++ % WAVE_ROW_LENGTHS] = len;
+	} else if (i) { /* the rows of a section mostly have one length: it is looked for first */
+		w->row_len[i] = w->row_len[0];
+		w->row_len[0] = len;
 	}
-	if (newest(w) && newest(w)->keep)
+	if (w->keep)
 		keep_row(w, span_make(at, len));
 	return true;
 }
@@ -599,7 +660,6 @@ static bool registers_title(struct span s)
 static void rows_begin(struct wave_scan *w, struct span title)
 {
 	w->in_rows = true;
-	w->row_len = 0;
 	keep_row(w, span_trim(title));
 }
 
@@ -633,7 +693,7 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 	if (any)
 		return true;
 	if (registers_title(bare)) {
-		if (newest(w))
+		if (newest(w) && !w->light)
 			newest(w)->registers = true;
 		rows_begin(w, bare);
 		return true;
@@ -643,11 +703,17 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 		return true;
 	}
 	if ((at = span_find(s, "Disassembly for function ")) >= 0 || span_is(bare, "Disassembly:")) {
-		title_line(w, l, at >= 0 ? span_sub(s, (size_t)at + 12, s.len) : span_make("", 0));
+		w->in_rows = false;
+		if (!w->light)
+			title_line(w, l, at >= 0 ? span_sub(s, (size_t)at + 12, s.len) : span_make("", 0));
 		return true;
 	}
-	if (span_contains(bare, "End of disassembly."))
-		return end_line(w);
+	if (span_contains(bare, "End of disassembly.")) {
+		bool light = w->light;
+
+		w->light = false;
+		return light || end_line(w);
+	}
 	if (w->opens) {
 		if ((at = span_find(s, "code object: ")) >= 0) {
 			code_line(w, span_sub(s, (size_t)at + 13, s.len));
@@ -664,6 +730,89 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 			return true;
 	}
 	return old_line(w, l);
+}
+
+/* --- lines that are the agent's alone --- */
+
+static bool begins(const char *at, size_t len, const char *word, size_t n)
+{
+	return len >= n && memcmp(at, word, n) == 0;
+}
+
+#define BEGINS(word) begins(at, len, word, sizeof word - 1)
+#define BEHIND(word) span_make(at + sizeof word - 1, len - (sizeof word - 1))
+
+static bool own_code_line(struct wave_scan *w, const char *at, size_t len)
+{
+	struct wave_block *b = newest(w);
+	bool ours = false;
+
+	if (w->light)
+		return BEGINS("    0x") || BEGINS(" => 0x") || BEGINS("    code object: ") || BEGINS("    loaded at: [") || BEGINS("    ...");
+	if (!w->opens)
+		return false;
+	if (BEGINS("    0x")) {
+		ours = true;
+	} else if (BEGINS(" => 0x")) {
+		ours = arrow_line(w, BEHIND(" => "));
+	} else if (BEGINS("    code object: ")) {
+		code_line(w, BEHIND("    code object: "));
+		return true;
+	} else if (BEGINS("    loaded at: [")) {
+		loaded_line(w, BEHIND("    loaded at: "));
+		return true;
+	}
+	if (ours && b && b->keep)
+		keep_code(w, span_make(at, len));
+	return ours;
+}
+
+static bool own_header(struct wave_scan *w, const struct line *l)
+{
+	struct span s = span_sub(l->raw, 5, l->raw.len);
+
+	/* Another header in the same line is for those who look everywhere. */
+	return span_find(s, "wave_") < 0 && header(w, l, s);
+}
+
+bool wave_own_line(struct wave_scan *w, const char *at, size_t len, uint64_t offset)
+{
+	struct line l = { .raw = { at, len }, .text = { at, len }, .offset = offset };
+
+	switch (*at) {
+	case ' ':
+		return own_code_line(w, at, len);
+	case '-':
+		return len == 56 && at[55] == '-' && memcmp(at, at + 1, 55) == 0;
+	case 'w':
+		return BEGINS("wave_") && at[len - 1] == ')' && own_header(w, &l);
+	case 's':
+	case 't':
+	case 'v':
+	case 'g':
+		if (len >= 20 || len <= 11 || memcmp(at + len - 11, " registers:", 11) != 0)
+			return false;
+		break;
+	case 'L':
+		if (!BEGINS("Local memory content"))
+			return false;
+		break;
+	case 'G':
+		if (!BEGINS("Global memory (kernarg segment, "))
+			return false;
+		break;
+	case 'D':
+		if (!BEGINS("Disassembly for function "))
+			return false;
+		break;
+	case 'E':
+		if (len != 19 || !BEGINS("End of disassembly."))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	return wave_line(w, &l);
 }
 
 void wave_flush(struct wave_scan *w)

@@ -9,7 +9,8 @@
  *   N wavefront(s) found in @PC: 0x...    (2019: one block for N waves, no ids, no reasons)
  * Markers are looked for anywhere in a line. Blocks of several ranks may be mixed line by line: an arrow belongs to the wave of its
  * pc, a code object to the range that holds it. A disassembly that belongs to no wave is an orphan.
- * Bounds: WAVES_PENDING waves wait for their end, WAVES_ROWS are emitted one by one, all are counted.
+ * Bounds: WAVES_PENDING waves wait for their end, WAVES_ROWS are emitted one by one; past that the first of each kernel, pc and
+ * reasons is, and the others are only counted.
  * Rows of registers are the bulk of a log: wave_row() tells scan.c which lines need no look. Who: scan.c.
  */
 #ifndef HANGTOP_PARSE_WAVE_H
@@ -18,13 +19,14 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "base/map.h"
 #include "parse/line.h"
 #include "parse/reading.h"
 
 #define WAVES_PENDING 32
-#define WAVES_ROWS 2000
-#define WAVE_GROUPS_MAX 4096
+#define WAVES_ROWS 500 
+#define WAVE_ROW_LENGTHS 8      /* lengths of rows that were looked at whole */
+#define WAVE_GROUPS_MAX 2048
+#define WAVE_GROUP_SLOTS 4096   /* open addressing */
 #define WAVE_KEPT_GROUPS 64     /* groups whose first wave keeps its registers */
 #define WAVE_REGISTERS_MAX 12000
 #define WAVE_DISASSEMBLY_MAX 4000
@@ -61,6 +63,7 @@ struct wave_block {
 };
 
 struct wave_group {
+	uint64_t key;           /* hash of kernel, pc and reasons; 0 free */
 	uint64_t count, emitted;
 };
 
@@ -70,9 +73,13 @@ struct wave_scan {
 	int first, count;
 	struct wave_code open[4];               /* disassemblies without their end */
 	int opens;
-	struct map group;                       /* kernel, pc, reasons */
+	struct wave_group *group;               /* WAVE_GROUP_SLOTS */
+	int groups;
+	bool light;                             /* the newest wave is only counted: its lines need no look */
 	uint64_t waves, rows;
-	size_t row_len;                         /* of the last plain row; 0: rows are looked at */
+	size_t row_len[WAVE_ROW_LENGTHS];       /* of the last plain rows: others of these lengths need no look */
+	int row_next;
+	bool keep;                              /* rows of the newest wave are kept */
 	bool in_rows;                           /* below a title of registers or memory */
 	bool old_agent;                         /* below the header of 2019 */
 	char old_rank[LINE_RANK_MAX];
@@ -83,7 +90,15 @@ void wave_release(struct wave_scan *w);
 /* True when the line was one of a wave dump. */
 bool wave_line(struct wave_scan *w, const struct line *l);
 /* A line that starts with a blank, without its end: true when it is a plain row of registers or memory below their title. */
-bool wave_row(struct wave_scan *w, const char *at, size_t len);
+bool wave_row_slow(struct wave_scan *w, const char *at, size_t len);
+static inline bool wave_row(struct wave_scan *w, const char *at, size_t len)
+{
+	if (!w->keep && len == w->row_len[0])
+		return true;
+	return wave_row_slow(w, at, len);
+}
+/* A line that only the agent prints, from its first byte on: read here, and no other parser needs to see it. */
+bool wave_own_line(struct wave_scan *w, const char *at, size_t len, uint64_t offset);
 /* What waits for its end has none: the input is at its end, or has been quiet for a while. */
 void wave_flush(struct wave_scan *w);
 
