@@ -265,6 +265,8 @@ static const struct { const char *condition; size_t held; } conditions[] = { /* 
 	{ "gpu: name = MI300X", 1 }, { "gpu: name ~ mi300", 2 }, { "gpu: name !~ MI300", 0 },
 	{ "gpu: name ~ mi300 & power_w known", 1 },
 	{ "gpu all: busy_pct >= 3", 3 }, { "gpu all: busy_pct > 3", 0 }, { "gpu all: power_w known", 0 }, { "stack all", 0 },
+	{ "gpu all: power_w >= 100", 2 }, /* the one without a reading says nothing */
+	{ "gpu all: power_w > 100", 0 }, { "gpu all: vram_used > 0", 0 },
 	{ "gpu distinct busy_pct", 2 }, { "gpu 3 distinct busy_pct", 0 }, { "gpu distinct gpu: busy_pct = 3", 2 },
 	{ "gpu same busy_pct", 2 }, { "gpu 3 same busy_pct", 0 }, { "gpu same power_w", 0 },
 	{ "wave same pc", 1 }, /* the row that stands for five */
@@ -412,12 +414,40 @@ static void test_same_id_replaces(void **state)
 	signature_set_release(&set);
 }
 
+static void test_log_words(void **state)
+{
+	static const struct { const char *line; bool looked_for; } lines[] = {
+		{ "x: RPC CALL TO f timed out", true }, { "OSError: [Errno 28] no space left on device", true }, { "made 3 tokens", false }, { "", false },
+	};
+	struct signature_set set = { NULL, 0 };
+	struct signature_words words;
+	struct error error;
+
+	(void)state;
+	signature_set_add(&set, signature_parse(span_of(WHOLE "any = log: text ~ a*rpc call to * b | No space & class = fatal\n"
+		"unless = log: text ~ third\nneeds = wave: kernel ~ made\nneeds = log: text !~ tokens\nneeds = log: class ~ made\n"), "x", &error));
+	signatures_log_words(&set, &words);
+	assert_int_equal(words.count, 3);
+	assert_true(span_is(words.word[0], "rpc call to ") || span_is(words.word[1], "rpc call to "));
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		struct span line = data_exact(span_of(lines[i].line));
+
+		assert_int_equal(signatures_log_line(&words, line), lines[i].looked_for);
+		free((char *)line.at);
+	}
+	free(words.word);
+	signature_set_release(&set);
+	signatures_log_words(&set, &words);
+	assert_int_equal(words.count, 0);
+	free(words.word);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shipped), cmocka_unit_test(test_silence), cmocka_unit_test(test_shipped_are_whole),
 		cmocka_unit_test(test_best_grade_first_and_max), cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_any_unless_and_evidence), cmocka_unit_test(test_errors), cmocka_unit_test(test_same_id_replaces),
+		cmocka_unit_test(test_any_unless_and_evidence), cmocka_unit_test(test_errors), cmocka_unit_test(test_same_id_replaces), cmocka_unit_test(test_log_words),
 	};
 
 	return cmocka_run_group_tests_name("signatures", tests, load_shipped, release_shipped);
