@@ -22,6 +22,7 @@ void fault_init(struct fault_scan *f, const struct reading_sink *sink)
 	buf_init(&f->packet.workgroup_text, 200);
 	buf_init(&f->wrapped, TEXT_MAX);
 	buf_init(&f->page_reason, 400);
+	buf_init(&f->clr, TEXT_MAX);
 }
 
 void fault_release(struct fault_scan *f)
@@ -31,6 +32,7 @@ void fault_release(struct fault_scan *f)
 	buf_release(&f->packet.workgroup_text);
 	buf_release(&f->wrapped);
 	buf_release(&f->page_reason);
+	buf_release(&f->clr);
 }
 
 /* 0x7f.., 0x7E..xxx, (nil) -> as a word; false when it is none of them. */
@@ -150,6 +152,21 @@ static bool memory_fault(struct fault_scan *f, const struct line *l, struct span
 }
 
 /* CLR: the parts in any order. */
+static void clr_kernel(struct fault_scan *f, uint64_t offset, struct span s)
+{
+	struct span kernel = span_trim(span_after(s, "kernel: "));
+	struct reading r;
+
+	if (span_ends(kernel, "]"))
+		kernel.len--;
+	if (!kernel.len || span_is(kernel, "<unknown>"))
+		return;
+	reading_start(&r, "kernel_hint", offset);
+	reading_text(&r, "kernel", kernel);
+	reading_word(&r, "how", "faulted");
+	reading_emit(&r, f->sink);
+}
+
 static bool clr_fault(struct fault_scan *f, const struct line *l, struct span s)
 {
 	char agent[24] = "", address[24] = "", mended[80];
@@ -160,11 +177,12 @@ static bool clr_fault(struct fault_scan *f, const struct line *l, struct span s)
 		node = take_node(rest);
 	if ((rest = span_after(s, "gent: ")).len || (rest = span_after(s, "gent handle: ")).len || (rest = span_after(s, "gent ")).len)
 		take_address(rest, agent);
-	if ((rest = span_after(s, "ddress: ")).len || (rest = span_after(s, "ddress ")).len || (rest = span_after(s, "page: ")).len || (rest = span_after(s, "VA: ")).len)
+	if ((rest = span_after(s, "faulting addr: ")).len || (rest = span_after(s, "ddress: ")).len || (rest = span_after(s, "ddress ")).len || (rest = span_after(s, "page: ")).len || (rest = span_after(s, "VA: ")).len)
 		take_address(rest, address);
 	if ((rest = span_after(s, "eason: ")).len || (rest = span_after(s, "easons: ")).len)
 		reason = reason_of(rest, mended, sizeof mended);
 	emit_fault(f, l->offset, node, agent, address, reason, l->rank);
+	clr_kernel(f, l->offset, s);
 	return true;
 }
 
@@ -464,9 +482,23 @@ static bool event_line(struct fault_scan *f, const struct line *l)
 	return false;
 }
 
+/* The rest of a "Memory Fault Error [" that was wrapped. */
+static void clr_line(struct fault_scan *f, const struct line *l)
+{
+	struct line whole = *l;
+
+	buf_char(&f->clr, ' ');
+	buf_span(&f->clr, span_trim(l->text));
+	if (--f->clr_lines && span_find_char(l->text, ']') < 0)
+		return;
+	f->clr_lines = 0;
+	whole.offset = f->clr_offset;
+	clr_fault(f, &whole, buf_as_span(&f->clr));
+}
+
 bool fault_waits(const struct fault_scan *f)
 {
-	return f->wrapped_lines || f->page_lines || f->packet.open;
+	return f->clr_lines || f->wrapped_lines || f->page_lines || f->packet.open;
 }
 
 bool fault_line(struct fault_scan *f, const struct line *l)
@@ -475,6 +507,10 @@ bool fault_line(struct fault_scan *f, const struct line *l)
 
 	if (f->wrapped_lines && wrapped_line(f, l))
 		return true;
+	if (f->clr_lines) {
+		clr_line(f, l);
+		return true;
+	}
 	if (f->page_lines) {
 		if (page_line(f, l))
 			return true;
@@ -484,8 +520,15 @@ bool fault_line(struct fault_scan *f, const struct line *l)
 		return true;
 	if ((rest = span_after(s, "emory access fault by GPU ")).len || (rest = span_after(s, "Memory critical error by agent ")).len)
 		return memory_fault(f, l, rest);
-	if ((rest = span_after(s, "Memory Fault Error [")).len)
-		return clr_fault(f, l, rest);
+	if ((rest = span_after(s, "Memory Fault Error [")).len) {
+		if (span_find_char(rest, ']') >= 0 || span_contains(rest, "kernel: "))
+			return clr_fault(f, l, rest);
+		buf_clear(&f->clr);
+		buf_span(&f->clr, rest);
+		f->clr_lines = 3;
+		f->clr_offset = l->offset;
+		return true;
+	}
 	if ((rest = span_after(s, "HW Exception by GPU ")).len)
 		return hw_exception(f, l, rest);
 	if (queue_error(f, l))
@@ -495,7 +538,12 @@ bool fault_line(struct fault_scan *f, const struct line *l)
 
 void fault_flush(struct fault_scan *f)
 {
+	struct line none = { .offset = f->clr_offset };
+
 	flush_wrapped(f);
 	flush_packet(f);
 	f->page_lines = 0;
+	if (f->clr_lines)
+		clr_fault(f, &none, buf_as_span(&f->clr));
+	f->clr_lines = 0;
 }

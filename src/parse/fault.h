@@ -7,7 +7,7 @@
  * agent     2019: Memory access fault at GPU Node: N / Address: 0x..xxx (R;R;)
  *           to ROCm 5.6: Queue error (HSA_STATUS_X: text)   System event (HSA_AMD_GPU_MEMORY_FAULT_EVENT[: R]) / Faulting page: 0x..
  * CLR       Callback: Queue 0x.. aborting with error : HSA_STATUS_X: text code: 0x..   Device::callbackQueue aborting with ...
- *           Memory Fault Error [host: ...]
+ *           Memory Fault Error [[host: H, ]GPU index: N, faulting addr: 0x.., kernel: K]   (2026; may be wrapped)
  *           Kernel Name: K / VGPU=.. / Dispatch Header =.. / grid=[..], workgroup=[..] / .. / rptr=N, wptr=N   (an AQL packet)
  *           ShaderName : K     aiter  LoadKernel: K hsaco: FILE
  * A message may begin in the middle of a line; a queue error may be wrapped over lines. Who: scan.c.
@@ -41,6 +41,9 @@ struct fault_scan {
 	int wrapped_lines;                      /* 0: none */
 	uint64_t wrapped_offset;
 	char wrapped_rank[LINE_RANK_MAX];
+	struct buf clr;                         /* CLR's fault, wrapped */
+	int clr_lines;
+	uint64_t clr_offset;
 	int page_lines;                         /* lines in which "Faulting page" or "Address" may follow; 0 none */
 	int64_t page_node;
 	struct buf page_reason;

@@ -25,6 +25,7 @@ struct tuple {
 
 struct mi {
 	struct rocgdb_scan *g;
+	char current[32];               /* id of the current agent, queue or dispatch; "" none */
 	uint64_t offset;
 	struct tuple tuple[3];          /* of the nesting around: a wave's frame is a tuple inside its thread */
 	bool found;
@@ -58,6 +59,19 @@ static int64_t number(const char *text)
 	return span_int(span_of(text), &n) ? n : -1;
 }
 
+/* "1.2" is number 2 of inferior 1. */
+static int64_t id_of(const struct tuple *t)
+{
+	const char *id = get(t, "id"), *dot = strrchr(id, '.');
+
+	return number(dot ? dot + 1 : id);
+}
+
+static bool current(const struct mi *mi, const struct tuple *t)
+{
+	return *get(t, "current") == '*' || (*mi->current && strcmp(get(t, "id"), mi->current) == 0);
+}
+
 static void say_agent(struct mi *mi, const struct tuple *t, struct span target)
 {
 	struct span rest = span_after(target, "(GPUID ");
@@ -65,8 +79,8 @@ static void say_agent(struct mi *mi, const struct tuple *t, struct span target)
 	uint64_t gpuid;
 
 	reading_start(&r, "gdb_agent", mi->offset);
-	if (number(get(t, "id")) >= 0)
-		reading_int(&r, "number", number(get(t, "id")));
+	if (id_of(t) >= 0)
+		reading_int(&r, "number", id_of(t));
 	reading_word(&r, "state", get(t, "state"));
 	if (span_take_uint(&rest, &gpuid))
 		reading_int(&r, "gpuid", (int64_t)gpuid);
@@ -77,7 +91,7 @@ static void say_agent(struct mi *mi, const struct tuple *t, struct span target)
 	if (number(get(t, "threads")) >= 0)
 		reading_int(&r, "threads", number(get(t, "threads")));
 	reading_word(&r, "location", get_any(t, "location", "pci-slot", "pci"));
-	reading_int(&r, "current", *get(t, "current") != 0 && strcmp(get(t, "current"), " ") != 0);
+	reading_int(&r, "current", current(mi, t));
 	reading_emit(&r, mi->g->sink);
 	rocgdb_see(mi->g, mi->offset, true);
 }
@@ -97,11 +111,6 @@ static struct span target_of(struct span target, int64_t *n)
 	return word;
 }
 
-static bool current(const struct tuple *t)
-{
-	return *get(t, "current") == '*' || strcmp(get(t, "current"), "y") == 0;
-}
-
 static void say_queue(struct mi *mi, const struct tuple *t, struct span target)
 {
 	int64_t qid, read = number(get(t, "read")), write = number(get(t, "write"));
@@ -109,8 +118,8 @@ static void say_queue(struct mi *mi, const struct tuple *t, struct span target)
 
 	target = target_of(target, &qid);
 	reading_start(&r, "gdb_queue", mi->offset);
-	if (number(get(t, "id")) >= 0)
-		reading_int(&r, "number", number(get(t, "id")));
+	if (id_of(t) >= 0)
+		reading_int(&r, "number", id_of(t));
 	reading_text(&r, "target", target);
 	if (qid >= 0)
 		reading_int(&r, "qid", qid);
@@ -123,7 +132,7 @@ static void say_queue(struct mi *mi, const struct tuple *t, struct span target)
 	if (number(get(t, "size")) >= 0)
 		reading_int(&r, "size", number(get(t, "size")));
 	reading_word(&r, "address", get_any(t, "addr", "address", NULL));
-	reading_int(&r, "current", current(t));
+	reading_int(&r, "current", current(mi, t));
 	reading_emit(&r, mi->g->sink);
 	rocgdb_see(mi->g, mi->offset, true);
 }
@@ -139,11 +148,11 @@ static void say_tuple(struct mi *mi, const struct tuple *t)
 		say_queue(mi, t, rest);
 	} else if (span_skip(&rest, "AMDGPU Dispatch")) {
 		target = target_of(rest, &n);
-		rocgdb_dispatch(mi->g, mi->offset, number(get(t, "id")), target, n, span_of(get(t, "grid")), span_of(get(t, "workgroup")), true,
-			span_of(get(t, "fence")), span_of(get_any(t, "kernel-function", "kernel", "kernel-name")), current(t));
+		rocgdb_dispatch(mi->g, mi->offset, id_of(t), target, n, span_of(get(t, "grid")), span_of(get(t, "workgroup")), true,
+			span_of(get(t, "fence")), span_of(get_any(t, "kernel-function", "kernel", "kernel-name")), current(mi, t));
 	} else if (span_skip(&rest, "AMDGPU Wave")) {
 		target = target_of(rest, &n);
-		rocgdb_wave(mi->g, mi->offset, number(get(t, "id")), target, span_of(get(t, "addr")), span_of(get(t, "func")));
+		rocgdb_wave(mi->g, mi->offset, id_of(t), target, span_of(get(t, "addr")), span_of(get(t, "func")));
 	} else {
 		return;
 	}
@@ -242,12 +251,84 @@ static struct span value(struct mi *mi, struct span s, char *out, int depth, str
 	return span_make("", 0);
 }
 
-bool gdb_mi_line(struct rocgdb_scan *g, const struct line *l)
+/* current-agent-id="1.1" stands behind the list. */
+static void find_current(struct mi *mi, struct span s)
+{
+	static const char *const names[] = { "current-agent-id=\"", "current-queue-id=\"", "current-dispatch-id=\"" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct span rest = span_after(s, names[i]);
+		long quote = span_find_char(rest, '"');
+
+		if (quote > 0 && quote < (long)sizeof mi->current)
+			snprintf(mi->current, sizeof mi->current, "%.*s", (int)quote, rest.at);
+	}
+}
+
+static void read_record(struct rocgdb_scan *g, struct span s, uint64_t offset)
 {
 	static struct mi mi;
+
+	memset(&mi, 0, sizeof mi);
+	mi.g = g;
+	mi.offset = offset;
+	find_current(&mi, s);
+	members(&mi, s, 0, 0, NULL);
+}
+
+/* Brackets that are open at the end of a text; strings do not count. */
+static int depth_of(struct span s)
+{
+	bool string = false;
+	int depth = 0;
+
+	for (size_t i = 0; i < s.len; i++) {
+		char c = s.at[i];
+
+		if (string && c == '\\')
+			i++;
+		else if (c == '"')
+			string = !string;
+		else if (!string)
+			depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+	}
+	return depth;
+}
+
+/* ~"text\n" and &"text\n": what gdb would have printed. */
+static bool stream(struct rocgdb_scan *g, const struct line *l, struct span s)
+{
+	char text[VALUE_MAX];
+	struct span rest, piece;
+
+	if (s.len < 3 || (*s.at != '~' && *s.at != '&' && *s.at != '@') || s.at[1] != '"' || s.at[s.len - 1] != '"')
+		return false;
+	c_string(span_sub(s, 1, s.len), text);
+	rest = span_of(text);
+	while (span_line(&rest, &piece)) {
+		struct line inner = *l;
+
+		inner.text = piece;
+		rocgdb_line(g, &inner);
+	}
+	return true;
+}
+
+bool gdb_mi_line(struct rocgdb_scan *g, const struct line *l)
+{
 	struct span s = span_trim(l->text);
 	uint64_t token;
 
+	if (g->mi_text.len) {
+		buf_span(&g->mi_text, s);
+		if (depth_of(buf_as_span(&g->mi_text)) <= 0 || g->mi_text.cut) {
+			read_record(g, buf_as_span(&g->mi_text), g->mi_offset);
+			buf_clear(&g->mi_text);
+		}
+		return true;
+	}
+	if (stream(g, l, s))
+		return true;
 	span_take_uint(&s, &token);
 	if (span_starts(s, "^error")) {
 		rocgdb_see(g, l->offset, false);
@@ -256,10 +337,13 @@ bool gdb_mi_line(struct rocgdb_scan *g, const struct line *l)
 	}
 	if (!span_starts(s, "^done,") && !span_starts(s, "*stopped,") && !span_starts(s, "=thread"))
 		return false;
-	memset(&mi, 0, sizeof mi);
-	mi.g = g;
-	mi.offset = l->offset;
 	rocgdb_see(g, l->offset, false);
-	members(&mi, span_sub(s, (size_t)span_find_char(s, ',') + 1, s.len), 0, 0, NULL);
+	s = span_sub(s, (size_t)span_find_char(s, ',') + 1, s.len);
+	if (depth_of(s) <= 0) {
+		read_record(g, s, l->offset);
+		return true;
+	}
+	buf_span(&g->mi_text, s);
+	g->mi_offset = l->offset;
 	return true;
 }

@@ -18,6 +18,7 @@ void rocgdb_init(struct rocgdb_scan *g, const struct reading_sink *sink)
 	memset(g, 0, sizeof *g);
 	g->sink = sink;
 	buf_init(&g->row, ROW_MAX);
+	buf_init(&g->mi_text, 1 << 20);
 }
 
 static void clear(struct rocgdb_scan *g)
@@ -37,6 +38,7 @@ void rocgdb_release(struct rocgdb_scan *g)
 	clear(g);
 	free(g->wave);
 	buf_release(&g->row);
+	buf_release(&g->mi_text);
 }
 
 static char *text_of(struct span s)
@@ -116,6 +118,7 @@ static void end_session(struct rocgdb_scan *g)
 	struct reading r;
 
 	end_row(g);
+	buf_clear(&g->mi_text);
 	if (!g->seen)
 		return;
 	for (int i = 0; i < g->waves; i++)
@@ -137,7 +140,7 @@ void rocgdb_flush(struct rocgdb_scan *g)
 
 bool rocgdb_waits(const struct rocgdb_scan *g)
 {
-	return g->row.len > 0 || g->signal_thread;
+	return g->row.len > 0 || g->signal_thread || g->mi_text.len > 0;
 }
 
 /* --- rows --- */
@@ -646,6 +649,9 @@ bool rocgdb_line(struct rocgdb_scan *g, const struct line *l)
 {
 	struct row row = { .offset = l->offset };
 	struct span s = l->text;
+
+	if (g->mi_text.len)
+		return gdb_mi_line(g, l);
 
 	if (row_kind(s, &row) >= 0) {
 		end_row(g);

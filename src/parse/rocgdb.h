@@ -39,6 +39,8 @@ struct rocgdb_scan {
 	char signal[24];        /* that a GPU thread received */
 	bool signal_thread;     /* "Thread 6 received signal": of the GPU when the next line says so */
 	uint64_t offset;
+	struct buf mi_text;     /* a record of MI whose brackets are not closed yet */
+	uint64_t mi_offset;
 	struct buf row;         /* a row that may go on in the next line */
 	uint64_t row_offset;
 	struct { char target[64]; char *kernel; } dispatch[ROCGDB_DISPATCHES_MAX];

@@ -42,7 +42,7 @@ static const struct {
 	{ P_ROCGDB, "not being run" }, { P_ROCGDB, "without a process" }, { P_ROCGDB, "_get_info failed" }, { P_ROCGDB, "No symbol table" },
 	{ P_ROCGDB, "os_queue_id" }, { P_ROCGDB, "suspend_queues" }, { P_ROCGDB, "control stack" }, { P_ROCGDB, "\\[Inferior" },
 	{ P_ROCGDB, "Detaching from" }, { P_ROCGDB, "currently active" }, { P_ROCGDB, "\\(gdb\\)" }, { P_ROCGDB, "=== info" },
-	{ P_ROCGDB, "Target Id" }, { P_ROCGDB, "received signal" }, { P_ROCGDB, "\\^done," }, { P_ROCGDB, "\\^error" }, { P_ROCGDB, "stopped," },
+	{ P_ROCGDB, "Target Id" }, { P_ROCGDB, "received signal" }, { P_ROCGDB, "\\^done," }, { P_ROCGDB, "\\^error" }, { P_ROCGDB, "\\*stopped," }, { P_ROCGDB, "thread-group" },
 	{ P_ROCGDB, "Thread 0x" },
 	{ P_SMI, "VRAM%" }, { P_SMI, "PROCESS NAME" }, { P_SMI, "VRAM_" }, { P_SMI, "GFX" "_UTIL" }, { P_SMI, "GFX%" }, { P_SMI, "utilization\\.gpu" },
 	{ P_SMI, "process_name" }, { P_SMI, "ROCm System" }, { P_SMI, "ROCm SMI" }, { P_SMI, "GPU\\[" }, { P_SMI, "GPU: " }, { P_SMI, "POWER" },
@@ -203,6 +203,8 @@ static void dispatch(struct scan *s, const struct line *l)
 
 	if (frame_like(t) || (t.len && *t.at == '#'))
 		want |= 1u << P_STACK;
+	if (t.len > 2 && (*t.at == '~' || *t.at == '&') && t.at[1] == '"')
+		want |= 1u << P_ROCGDB;
 	if (want >> P_WAVE & 1)
 		known = wave_line(&s->wave, l);
 	if (want >> P_FAULT & 1 && fault_line(&s->fault, l))
