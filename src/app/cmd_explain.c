@@ -153,22 +153,19 @@ static int match_signatures(const struct explaining *x, const struct explain_dat
 	return (int)found;
 }
 
-static int answer(struct explaining *x, const struct scan *scan)
+static int answer(struct explaining *x, const struct scan *scan, const struct explain_data *data)
 {
 	struct explain *said = mem_alloc(sizeof *said);
 	struct signature_hit hits[EXPLAIN_HITS_MAX];
-	struct explain_data data;
 	struct explained e = { .list = x->list, .n = x->count, .answer = said, .left_out = x->left_out, .hit = hits };
-	struct buf out, code;
+	struct buf out;
 	int status;
 
 	buf_init(&out, 256 << 20);
-	buf_init(&code, 1 << 20);
 	scan_count(scan, &e.count);
 	explain(said, x->list, x->count);
-	explain_data_load(&data, x->options->source.profile_dir);
-	e.kernels = &data.kernels;
-	e.hits = match_signatures(x, &data, hits);
+	e.kernels = &data->kernels;
+	e.hits = match_signatures(x, data, hits);
 	if (x->options->json)
 		explain_json(&e, &out);
 	else
@@ -177,9 +174,7 @@ static int answer(struct explaining *x, const struct scan *scan)
 	status = fflush(stdout) == 0 ? exit_code(said) : EXIT_CANNOT_WRITE;
 	if (status == EXIT_CANNOT_WRITE)
 		fprintf(stderr, "hangtop: cannot write to standard output: %s\n", strerror(errno));
-	explain_data_release(&data);
 	buf_release(&out);
-	buf_release(&code);
 	free(said);
 	return status;
 }
@@ -189,6 +184,8 @@ int cmd_explain(const struct app_options *options)
 	struct explaining x = { .options = options, .t = clock_wall_ms() };
 	struct profile_set profiles = { 0 };
 	struct scan_options scan_options = { .sink = { on_reading, &x }, .profiles = &profiles };
+	struct signature_words words;
+	struct explain_data data;
 	struct scan *scan;
 	struct buf trouble;
 	int failed, status = 0;
@@ -202,6 +199,10 @@ int cmd_explain(const struct app_options *options)
 	profiles_load(&profiles, options->source.profile_dir, &trouble);
 	if (trouble.len)
 		fprintf(stderr, "hangtop: %s", buf_string(&trouble));
+	explain_data_load(&data, options->source.profile_dir);
+	signatures_log_words(&data.signatures, &words);
+	scan_options.note = words.word;
+	scan_options.notes = (int)words.count;
 	scan = scan_new(&scan_options);
 	failed = read_all(&x, scan);
 	x.list = mem_array(NULL, x.count + 1, sizeof *x.list);
@@ -210,7 +211,7 @@ int cmd_explain(const struct app_options *options)
 	if (options->db)
 		status = keep_session(&x);
 	if (status == 0)
-		status = answer(&x, scan);
+		status = answer(&x, scan, &data);
 	if (failed && failed == options->files)
 		status = EXIT_NO_INPUT;
 	scan_free(scan);
@@ -219,6 +220,8 @@ int cmd_explain(const struct app_options *options)
 	free(x.record);
 	free(x.list);
 	free(x.node);
+	free(words.word);
+	explain_data_release(&data);
 	profile_set_release(&profiles);
 	buf_release(&trouble);
 	return status;

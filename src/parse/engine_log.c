@@ -196,20 +196,20 @@ static void clock_of(struct engine_log *e, const struct line *l)
 			    (l->time[6] - '0') * 10 + l->time[7] - '0';
 }
 
-static void say(struct engine_log *e, const struct line *l, enum log_class class)
+static void say(struct engine_log *e, const struct line *l, const char *class, uint64_t *rows)
 {
 	struct reading r;
 
-	if (e->rows[class]++ >= LOG_ROWS_MAX)
+	if ((*rows)++ >= LOG_ROWS_MAX)
 		return;
 	reading_start(&r, "log", l->offset);
-	reading_word(&r, "class", log_class_word(class));
+	reading_word(&r, "class", class);
 	reading_word(&r, "rank", l->rank);
 	reading_text(&r, "text", span_sub(span_trim(l->text), 0, 600));
 	reading_emit(&r, e->sink);
 }
 
-static void take_class(struct engine_log *e, const struct line *l, const struct log_match *m)
+static bool take_class(struct engine_log *e, const struct line *l, const struct log_match *m)
 {
 	bool atom = e->engine && strcmp(e->engine->name, "atom") == 0;
 
@@ -222,32 +222,38 @@ static void take_class(struct engine_log *e, const struct line *l, const struct 
 			e->ready = 0;
 			work(e, "loading");
 		}
-		return;
+		return false;
 	case LOG_READY:
 		e->ready = 1;
 		break;
 	case LOG_REQUEST:
 		e->arrived++;
 		e->last_work = "arrival";
-		return;
+		return false;
 	case LOG_PROGRESS:
 		e->finished += m->done;
 		if (atom && span_contains(l->text, "Scheduled prefill batch"))
 			e->prefills++;
 		if (atom || e->running < 0)
 			work(e, "progress");
-		return;
+		return false;
 	case LOG_FAULT:
 	case LOG_FATAL:
 	case LOG_WARNING:
 		break;
 	default:
-		return;
+		return false;
 	}
-	say(e, l, m->class);
+	say(e, l, log_class_word(m->class), &e->rows[m->class]);
+	return true;
 }
 
-void engine_log_line(struct engine_log *e, const struct line *l)
+void engine_log_note(struct engine_log *e, const struct line *l)
+{
+	say(e, l, "note", &e->rows[LOG_NONE]);
+}
+
+bool engine_log_line(struct engine_log *e, const struct line *l)
 {
 	struct log_match m;
 
@@ -262,8 +268,8 @@ void engine_log_line(struct engine_log *e, const struct line *l)
 		if (m.class == LOG_IGNORE)
 			models_line(e, l->text);
 		if (vllm_line(e, l) || sglang_line(e, l))
-			return;
-		take_class(e, l, &m);
+			return false;
+		return take_class(e, l, &m);
 	} else if (m.running >= 0 || m.waiting >= 0) {
 		if (!vllm_line(e, l))
 			sglang_line(e, l);
@@ -272,6 +278,7 @@ void engine_log_line(struct engine_log *e, const struct line *l)
 	} else if (span_contains(l->text, "all slots are idle")) {
 		e->last_work = "idle";
 	}
+	return false;
 }
 
 void engine_log_flush(struct engine_log *e, uint64_t lines)

@@ -39,7 +39,10 @@ struct engine_log {
 
 void engine_log_init(struct engine_log *e, const struct reading_sink *sink, const struct profile_set *profiles);
 void engine_log_release(struct engine_log *e);
-void engine_log_line(struct engine_log *e, const struct line *l);
+/* True when a `log` was emitted for it. */
+bool engine_log_line(struct engine_log *e, const struct line *l);
+/* A line that somebody asks for (class note). */
+void engine_log_note(struct engine_log *e, const struct line *l);
 /* /v1/models named its owner, or was answered. */
 void engine_log_owner(struct engine_log *e, const char *owned_by);
 void engine_log_models(struct engine_log *e, bool ok);

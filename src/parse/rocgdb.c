@@ -518,6 +518,15 @@ static void end_row(struct rocgdb_scan *g)
 	buf_clear(&g->row);
 }
 
+/* The agent's thread among the host's tells why the GPU side is refused. */
+static bool agent_row_of_host(struct rocgdb_scan *g, struct span s)
+{
+	if (!span_contains(s, "RocrDebugAgent"))
+		return false;
+	snprintf(g->why, sizeof g->why, "thread RocrDebugAgent: the debug agent is loaded and holds the debugger's place");
+	return true;
+}
+
 static bool host_row(struct span s)
 {
 	struct span rest = span_trim(s), word;
@@ -621,6 +630,9 @@ static bool message(struct rocgdb_scan *g, const struct line *l)
 			return false;
 		rocgdb_see(g, l->offset, false);
 		g->failed = true;
+		/* "Error in sourced command file" only says where; the line behind it says what. */
+		if (span_contains(span_of(g->why), "Error in sourced command file"))
+			g->why[0] = 0;
 		say_why(g, s);
 		return true;
 	}
@@ -670,5 +682,10 @@ bool rocgdb_line(struct rocgdb_scan *g, const struct line *l)
 	}
 	if (gdb_mi_line(g, l))
 		return true;
-	return message(g, l) || host_row(s);
+	if (host_row(s)) {
+		rocgdb_see(g, l->offset, false);
+		agent_row_of_host(g, s);
+		return true;
+	}
+	return message(g, l);
 }

@@ -21,7 +21,7 @@
 #include "parse/watchdog.h"
 #include "parse/wave.h"
 
-enum parser { P_WAVE, P_FAULT, P_WATCHDOG, P_KERNEL, P_ROCGDB, P_SMI, P_STACK, P_HTTP, PARSERS };
+enum parser { P_WAVE, P_FAULT, P_WATCHDOG, P_KERNEL, P_ROCGDB, P_SMI, P_STACK, P_HTTP, P_NOTE };
 
 /* The words without which a parser has nothing to see in a line outside its own blocks; as patterns, so \ before ( [ . * ^. */
 static const struct {
@@ -56,6 +56,7 @@ static const struct {
 struct scan {
 	struct reading_sink sink;
 	bool gpu_only;
+	int notes;              /* numbers of triggers below this */
 	struct literals *words;
 	struct wave_scan wave;
 	struct fault_scan fault;
@@ -74,6 +75,22 @@ struct scan {
 	struct buf scratch, joined;
 };
 
+/* A plain word as the pattern that literals_add() wants. */
+static void add_note(struct scan *s, struct span word, int number)
+{
+	struct buf pattern;
+
+	buf_init(&pattern, 2000);
+	for (size_t i = 0; i < word.len; i++) {
+		if (word.at[i] && strchr("\\^$.[|()?*+{", word.at[i]))
+			buf_char(&pattern, '\\');
+		buf_char(&pattern, word.at[i]);
+	}
+	if (literals_add(s->words, buf_as_span(&pattern), number))
+		s->notes = number + 1;
+	buf_release(&pattern);
+}
+
 struct scan *scan_new(const struct scan_options *options)
 {
 	struct scan *s = mem_alloc(sizeof *s);
@@ -83,6 +100,8 @@ struct scan *scan_new(const struct scan_options *options)
 	s->words = literals_new();
 	for (int i = 0; i < TRIGGERS; i++)
 		literals_add(s->words, span_of(triggers[i].word), i);
+	for (int i = 0; i < options->notes && TRIGGERS + i < LITERALS_PATTERNS; i++)
+		add_note(s, options->note[i], TRIGGERS + i);
 	literals_ready(s->words);
 	wave_init(&s->wave, &s->sink);
 	fault_init(&s->fault, &s->sink);
@@ -138,6 +157,9 @@ static unsigned wanted(struct scan *s, struct span text)
 	for (int i = 0; i < TRIGGERS; i++)
 		if (bits[i / 64] >> (i % 64) & 1)
 			parsers |= 1u << triggers[i].parser;
+	for (int i = TRIGGERS; i < s->notes; i++)
+		if (bits[i / 64] >> (i % 64) & 1)
+			parsers |= 1u << P_NOTE;
 	return parsers;
 }
 
@@ -199,7 +221,7 @@ static void dispatch(struct scan *s, const struct line *l)
 {
 	struct span t = l->text;
 	unsigned want = wanted(s, t) | waiting(s);
-	bool known = false;
+	bool known = false, told = false;
 
 	if (frame_like(t) || (t.len && *t.at == '#'))
 		want |= 1u << P_STACK;
@@ -223,7 +245,9 @@ static void dispatch(struct scan *s, const struct line *l)
 	if (!t.len)
 		return;
 	if (*t.at != ' ' || !s->wave.opens)
-		engine_log_line(&s->engine, l);
+		told = engine_log_line(&s->engine, l);
+	if (want >> P_NOTE & 1 && !told)
+		engine_log_note(&s->engine, l);
 	if (!known)
 		s->count.ordinary++;
 }

@@ -24,6 +24,8 @@ struct scan;
 struct scan_options {
 	struct reading_sink sink;
 	const struct profile_set *profiles;     /* must outlive the scan; NULL: engines are not told */
+	const struct span *note;                /* words a line with which is kept as a log line (class note); borrowed */
+	int notes;
 	bool gpu_only;          /* only what GPUs and their runtimes print: for a log whose lines another reads */
 };
 

@@ -69,6 +69,28 @@ static struct wave_block *newest(struct wave_scan *w)
 	return w->count ? block_at(w, w->count - 1) : NULL;
 }
 
+static uint64_t tag_of(const struct line *l)
+{
+	uint64_t tag = (uint64_t)l->pid;
+
+	if (!l->cut || (!*l->label && !*l->rank && !l->pid))
+		return 0;
+	for (const char *c = l->label; *c; c++)
+		tag = tag * 131 + (unsigned char)*c;
+	for (const char *c = l->rank; *c; c++)
+		tag = tag * 131 + (unsigned char)*c;
+	return tag | 1;
+}
+
+/* The newest wave whose lines have this prefix; any, when none has. */
+static struct wave_block *newest_of(struct wave_scan *w, uint64_t tag)
+{
+	for (int i = w->count - 1; i >= 0; i--)
+		if (block_at(w, i)->tag == tag)
+			return block_at(w, i);
+	return newest(w);
+}
+
 /* --- what is emitted --- */
 
 static void reasons_json(const char *reasons, struct buf *out)
@@ -265,13 +287,13 @@ static bool takes_code(const struct wave_block *b)
 
 static struct wave_block *owner_of(struct wave_scan *w, const struct wave_code *c)
 {
-	struct wave_block *last = newest(w);
+	struct wave_block *last = newest_of(w, c->tag);
 
 	if (c->has_arrow) {
 		if (last && takes_code(last) && last->pc == c->arrow_pc)
 			return last;
 		for (int i = 0; i < w->count; i++)
-			if (takes_code(block_at(w, i)) && block_at(w, i)->pc == c->arrow_pc && !block_at(w, i)->done)
+			if (takes_code(block_at(w, i)) && block_at(w, i)->pc == c->arrow_pc && !block_at(w, i)->done && block_at(w, i)->tag == c->tag)
 				return block_at(w, i);
 	}
 	/* The arrow may stand beside the pc of its wave; not in another code object. */
@@ -301,13 +323,14 @@ static void close_code(struct wave_scan *w, int i, bool ended)
 	}
 }
 
-static struct wave_code *open_code(struct wave_scan *w, uint64_t offset)
+static struct wave_code *open_code(struct wave_scan *w, uint64_t offset, uint64_t tag)
 {
 	if (w->opens == (int)(sizeof w->open / sizeof w->open[0]))
 		close_code(w, 0, false);
 	memset(&w->open[w->opens], 0, sizeof w->open[0]);
 	w->open[w->opens].used = true;
 	w->open[w->opens].offset = offset;
+	w->open[w->opens].tag = tag;
 	buf_init(&w->open[w->opens].text, WAVE_DISASSEMBLY_MAX);
 	return &w->open[w->opens++];
 }
@@ -389,6 +412,7 @@ static void start_block(struct wave_scan *w, const struct line *l)
 	newest(w)->used = true;
 	newest(w)->offset = l->offset;
 	newest(w)->id = -1;
+	newest(w)->tag = tag_of(l);
 	memcpy(newest(w)->rank, l->rank, sizeof l->rank);
 	buf_init(&newest(w)->rows, WAVE_REGISTERS_MAX);
 	w->in_rows = w->keep = false;
@@ -513,7 +537,7 @@ bool wave_row_slow(struct wave_scan *w, const char *at, size_t len)
 
 static void title_line(struct wave_scan *w, const struct line *l, struct span rest)
 {
-	struct wave_code *c = open_code(w, l->offset);
+	struct wave_code *c = open_code(w, l->offset, tag_of(l));
 
 	rest = span_trim(rest);
 	if (span_skip(&rest, "for function ")) {
@@ -524,30 +548,36 @@ static void title_line(struct wave_scan *w, const struct line *l, struct span re
 	w->in_rows = false;
 }
 
-/* The open disassembly that misses this part; the newest when none does. */
-static struct wave_code *lacking(struct wave_scan *w, int part)
+/* The open disassembly of this prefix that misses a part; the newest when none does. */
+static struct wave_code *lacking(struct wave_scan *w, int part, uint64_t tag)
 {
+	struct wave_code *any = NULL;
+
 	for (int i = 0; i < w->opens; i++) {
 		struct wave_code *c = &w->open[i];
 
-		if ((part == 0 && !c->uri) || (part == 1 && !c->high))
+		if (!((part == 0 && !c->uri) || (part == 1 && !c->high)))
+			continue;
+		if (c->tag == tag)
 			return c;
+		if (!any)
+			any = c;
 	}
-	return w->opens ? &w->open[w->opens - 1] : NULL;
+	return any ? any : w->opens ? &w->open[w->opens - 1] : NULL;
 }
 
-static void code_line(struct wave_scan *w, struct span uri)
+static void code_line(struct wave_scan *w, struct span uri, uint64_t tag)
 {
-	struct wave_code *c = lacking(w, 0);
+	struct wave_code *c = lacking(w, 0, tag);
 
 	uri = span_trim(uri);
 	if (c && !c->uri && (span_starts(uri, "memory://") || span_starts(uri, "file://")))
 		c->uri = text_of(uri);
 }
 
-static void loaded_line(struct wave_scan *w, struct span range)
+static void loaded_line(struct wave_scan *w, struct span range, uint64_t tag)
 {
-	struct wave_code *c = lacking(w, 1);
+	struct wave_code *c = lacking(w, 1, tag);
 	uint64_t low, high;
 
 	range = span_trim(range);
@@ -557,8 +587,11 @@ static void loaded_line(struct wave_scan *w, struct span range)
 	}
 }
 
-static struct wave_code *code_of_pc(struct wave_scan *w, uint64_t pc)
+static struct wave_code *code_of_pc(struct wave_scan *w, uint64_t pc, uint64_t tag)
 {
+	for (int i = w->opens - 1; tag && i >= 0; i--)
+		if (!w->open[i].has_arrow && w->open[i].tag == tag)
+			return &w->open[i];
 	for (int i = 0; i < w->opens; i++)
 		if (!w->open[i].has_arrow && w->open[i].high && pc >= w->open[i].low && pc < w->open[i].high)
 			return &w->open[i];
@@ -569,7 +602,7 @@ static struct wave_code *code_of_pc(struct wave_scan *w, uint64_t pc)
 }
 
 /* "0x7f20f5e534c4 <+3012>:    s_endpgm" */
-static bool arrow_line(struct wave_scan *w, struct span s)
+static bool arrow_line(struct wave_scan *w, struct span s, uint64_t tag)
 {
 	struct span rest = s, number;
 	struct wave_code *c;
@@ -587,7 +620,7 @@ static bool arrow_line(struct wave_scan *w, struct span s)
 	}
 	if (!span_skip(&rest, ":"))
 		return false;
-	c = code_of_pc(w, pc);
+	c = code_of_pc(w, pc, tag);
 	if (!c)
 		return false;
 	c->has_arrow = true;
@@ -607,10 +640,13 @@ static void keep_code(struct wave_scan *w, struct span text)
 	}
 }
 
-static bool end_line(struct wave_scan *w)
+static bool end_line(struct wave_scan *w, uint64_t tag)
 {
 	int best = -1;
 
+	for (int i = 0; tag && i < w->opens && best < 0; i++)
+		if (w->open[i].tag == tag)
+			best = i;
 	for (int i = 0; i < w->opens && best < 0; i++)
 		if (w->open[i].has_arrow)
 			best = i;
@@ -694,7 +730,7 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 		return true;
 	if (registers_title(bare)) {
 		if (newest(w) && !w->light)
-			newest(w)->registers = true;
+			newest_of(w, tag_of(l))->registers = true;
 		rows_begin(w, bare);
 		return true;
 	}
@@ -712,19 +748,19 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 		bool light = w->light;
 
 		w->light = false;
-		return light || end_line(w);
+		return light || end_line(w, tag_of(l));
 	}
 	if (w->opens) {
 		if ((at = span_find(s, "code object: ")) >= 0) {
-			code_line(w, span_sub(s, (size_t)at + 13, s.len));
+			code_line(w, span_sub(s, (size_t)at + 13, s.len), tag_of(l));
 			return true;
 		}
 		if ((at = span_find(s, "loaded at: ")) >= 0) {
-			loaded_line(w, span_sub(s, (size_t)at + 11, s.len));
+			loaded_line(w, span_sub(s, (size_t)at + 11, s.len), tag_of(l));
 			return true;
 		}
 		keep_code(w, s);
-		if ((at = span_find(s, "=> 0x")) >= 0 && arrow_line(w, span_sub(s, (size_t)at + 3, s.len)))
+		if ((at = span_find(s, "=> 0x")) >= 0 && arrow_line(w, span_sub(s, (size_t)at + 3, s.len), tag_of(l)))
 			return true;
 		if (span_starts(s, "    0x") || span_is(bare, "..."))
 			return true;
@@ -754,12 +790,12 @@ static bool own_code_line(struct wave_scan *w, const char *at, size_t len)
 	if (BEGINS("    0x")) {
 		ours = true;
 	} else if (BEGINS(" => 0x")) {
-		ours = arrow_line(w, BEHIND(" => "));
+		ours = arrow_line(w, BEHIND(" => "), 0);
 	} else if (BEGINS("    code object: ")) {
-		code_line(w, BEHIND("    code object: "));
+		code_line(w, BEHIND("    code object: "), 0);
 		return true;
 	} else if (BEGINS("    loaded at: [")) {
-		loaded_line(w, BEHIND("    loaded at: "));
+		loaded_line(w, BEHIND("    loaded at: "), 0);
 		return true;
 	}
 	if (ours && b && b->keep)

@@ -7,8 +7,8 @@
  *   Local memory content[ (N bytes)]:   Global memory (kernarg segment, N bytes):   rows "0x...: 8 words"
  *   Disassembly[ for function NAME]:, code object: URI, loaded at: [0x..-0x..], " => 0x.. <+N>:    insn", End of disassembly.
  *   N wavefront(s) found in @PC: 0x...    (2019: one block for N waves, no ids, no reasons)
- * Markers are looked for anywhere in a line. Blocks of several ranks may be mixed line by line: an arrow belongs to the wave of its
- * pc, a code object to the range that holds it. A disassembly that belongs to no wave is an orphan.
+ * Markers are looked for anywhere in a line. Blocks of several ranks may be mixed line by line: lines with the same prefix belong
+ * together; without one an arrow belongs to the wave of its pc, a code object to the range that holds it. A disassembly that belongs to no wave is an orphan.
  * Bounds: WAVES_PENDING waves wait for their end, WAVES_ROWS are emitted one by one; past that the first of each kernel, pc and
  * reasons is, and the others are only counted.
  * Rows of registers are the bulk of a log: wave_row() tells scan.c which lines need no look. Who: scan.c.
@@ -32,6 +32,7 @@
 #define WAVE_DISASSEMBLY_MAX 4000
 
 struct wave_code {              /* the parts of a disassembly */
+	uint64_t tag;           /* whose lines: label, pid and rank of the prefix; 0 without one */
 	bool used, ended;
 	uint64_t offset;
 	char *title, *uri;      /* NULL unknown */
@@ -47,6 +48,7 @@ struct wave_code {              /* the parts of a disassembly */
 };
 
 struct wave_block {
+	uint64_t tag;
 	bool used, done;
 	uint64_t offset;
 	int64_t id, count;      /* -1 unknown, 0 one */
