@@ -418,7 +418,7 @@ struct live *live_start(uv_loop_t *loop, const struct app_options *options, void
 	open_store(live); /* before the first verdict, which belongs to the session too */
 	core_advance(&live->core, clock_wall_ms());
 	start_agent(live, &live->agent[0], "agent-device", "gpu");
-	start_agent(live, &live->agent[1], "agent-host", "proc,server,stack,log");
+	start_agent(live, &live->agent[1], "agent-host", "proc,server,stack,log,kmsg");
 	return live;
 }
 

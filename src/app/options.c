@@ -65,7 +65,7 @@ static const struct option_row {
 	{ "palette", 0, WORD, "NAME", AT(palette), SCREEN, "default, mono, high-contrast, light or 16" },
 	{ "no-mouse", 0, FLAG, NULL, AT(no_mouse), SCREEN, "leave the mouse to the terminal" },
 	{ "quiet", 'q', FLAG, NULL, AT(quiet), SCREEN | CMD_RECORD, "no bell, no title; record: print nothing" },
-	{ "sources", 0, WORD, "LIST", AT(sources), CMD_AGENT, "comma-separated: server gpu proc stack log" },
+	{ "sources", 0, WORD, "LIST", AT(sources), CMD_AGENT, "comma-separated: server gpu proc stack log kmsg" },
 	{ "node", 0, WORD, "NAME", AT(node), SOURCES, "name of this node (default: the host name)" },
 	{ "profiles", 0, WORD, "DIR", AT(source.profile_dir), SOURCES | CMD_DEMO | CMD_EXPLAIN, "more engine profiles" },
 	{ "py-spy", 0, WORD, "PATH", AT(source.py_spy), SOURCES | CMD_DEMO, "" },
@@ -77,6 +77,7 @@ static const struct option_row {
 	{ "slow", 0, FLAG, NULL, AT(slow), SCREEN, "at most one frame a second, for a slow line" },
 	{ "no-config", 0, FLAG, NULL, AT(no_config), SCREEN | CMD_RECORD, "do not read the configuration file" },
 	{ "list-keys", 0, FLAG, NULL, AT(list_keys), CMD_RUN, "print the actions and their keys, as the configuration file has them" },
+	{ "kmsg", 0, WORD, "FILE", AT(source.kmsg), SOURCES, "read this instead of /dev/kmsg" },
 	{ "debug-log", 0, WORD, "FILE", AT(debug_log), ~0u, "append hangtop's own debug log to FILE" },
 	{ "help", 'h', FLAG, NULL, AT(help), ~0u, "this text" },
 	{ "version", 'V', FLAG, NULL, AT(version), ~0u, "versions of hangtop and its libraries" },
@@ -99,7 +100,7 @@ static void defaults(struct app_options *o)
 	o->tp = 8;
 	o->scenario = "livelock";
 	o->debug_log = getenv("HANGTOP_DEBUG");
-	o->sources = "server,gpu,proc,stack,log";
+	o->sources = "server,gpu,proc,stack,log,kmsg";
 }
 
 /* False when the value is not one of this option. */

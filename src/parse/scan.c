@@ -383,6 +383,12 @@ void scan_feed(struct scan *s, const char *bytes, size_t n)
 	s->count.bytes += n;
 }
 
+void scan_line(struct scan *s, struct span line, uint64_t offset)
+{
+	s->count.bytes += line.len + 1;
+	whole_line(s, line.at, line.len, offset);
+}
+
 void scan_flush(struct scan *s, bool end)
 {
 	if (end && s->carry.len) {

@@ -31,6 +31,8 @@ struct scan_options {
 
 struct scan *scan_new(const struct scan_options *options);
 void scan_feed(struct scan *s, const char *bytes, size_t n);
+/* One line without its end, from a follower that cuts lines itself. */
+void scan_line(struct scan *s, struct span line, uint64_t offset);
 /* The input is at its end, or quiet for a while (a live log): what waits for more is emitted as it is. */
 void scan_flush(struct scan *s, bool end);
 /* Another file begins: offsets count from 0 again. Flushes. */

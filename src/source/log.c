@@ -19,11 +19,13 @@
 #include "base/debug.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "parse/scan.h"
 #include "source/follow.h"
 #include "source/log_rows.h"
+#include "source/reading_say.h"
 #include "source/source.h"
 
-#define POLL_MS 200
+#define POLL_MS 80
 #define FIND_MS 2000
 #define HEALTH_MS 5000
 #define LOOK_BACK_BYTES (256 * 1024)
@@ -39,6 +41,9 @@ struct source {
 	struct follow follow;
 	struct log_rows rows;
 	struct log_classifier *classifier;
+	struct scan *scan;      /* what GPUs and runtimes print: waves, faults, queues */
+	int64_t scanned;        /* lines before this offset have been shown to it */
+	uint64_t scan_lines;    /* lines told at the last poll: none new means quiet */
 	const struct profile *profile;
 	char file[PATH_MAX];    /* as shown */
 	char trouble[500];      /* why nothing is followed; "" when something is */
@@ -197,6 +202,8 @@ static bool begin(struct source *s, const char *path)
 	s->trouble[0] = 0;
 	show_as(s, path);
 	log_rows_restart(&s->rows, s->file);
+	scan_next_file(s->scan);
+	s->scanned = 0;
 	debug_log("log", "%s from %lld of %lld", s->file, (long long)s->follow.offset, (long long)s->follow.size);
 	if (s->follow.offset > 0)
 		look_back(s);
@@ -286,6 +293,20 @@ static void on_line(void *context, struct span line, int64_t offset, bool unfini
 
 	if (log_classify(s->classifier, line, &m) != LOG_NONE)
 		log_rows_line(&s->rows, &m, offset, unfinished);
+	/* Lines are told again when they were not understood; a dump is read once. */
+	if (unfinished || offset < s->scanned)
+		return;
+	s->scanned = offset + 1;
+	scan_line(s->scan, line, (uint64_t)offset);
+}
+
+static void on_reading(void *context, const struct reading *r)
+{
+	struct source *s = context;
+	struct observation o;
+
+	if (reading_observation(r, s->env->node, clock_wall_ms(), s->file, &o))
+		s->env->emit(s->env->context, &o);
 }
 
 static void on_restarted(void *context)
@@ -293,6 +314,8 @@ static void on_restarted(void *context)
 	struct source *s = context;
 
 	log_rows_restart(&s->rows, s->file);
+	scan_next_file(s->scan);
+	s->scanned = 0;
 }
 
 static void on_more(uv_idle_t *idle);
@@ -329,6 +352,10 @@ static void on_poll(uv_timer_t *timer)
 		seek_file(s);
 	if (s->follow.fd >= 0 && !uv_is_active((uv_handle_t *)&s->more))
 		turn(s);
+	/* A dump that stopped growing is as whole as it gets. */
+	if (s->scan_lines == s->follow.lines)
+		scan_flush(s->scan, false);
+	s->scan_lines = s->follow.lines;
 	tell_health(s, now);
 }
 
@@ -348,8 +375,10 @@ static void on_target(void *context)
 static struct source *log_start(struct source_env *env)
 {
 	struct source *s = mem_alloc(sizeof *s);
+	struct scan_options scan = { .sink = { on_reading, s }, .gpu_only = true };
 
 	s->env = env;
+	s->scan = scan_new(&scan);
 	follow_init(&s->follow, on_line, on_restarted, s);
 	log_rows_init(&s->rows, env);
 	use_profile(s, wanted_profile(s));
@@ -376,6 +405,7 @@ static void on_close(uv_handle_t *handle)
 	follow_release(&s->follow);
 	log_rows_release(&s->rows);
 	log_classifier_free(s->classifier);
+	scan_free(s->scan);
 	free(s);
 	if (closed)
 		closed(context);

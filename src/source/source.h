@@ -26,6 +26,7 @@ struct source_options {
 	const char *log;        /* path; NULL: found */
 	bool log_from_start;
 	int64_t log_offset;     /* carry on here (with log_file_id); -1 none */
+	const char *kmsg;       /* NULL: /dev/kmsg */
 	const char *engine;     /* profile name; NULL: found */
 	int64_t pid;            /* the server's pid; 0: found */
 	const char *py_spy;     /* path; NULL: found */
