@@ -21,6 +21,7 @@
 
 #define SILENT_MS 6500          /* an agent that says nothing for so long is late */
 #define ARGS_MAX 64
+#define CLOCK_AHEAD_MS 2000
 
 struct agent_link {
 	struct live *live;
@@ -32,6 +33,7 @@ struct agent_link {
 
 struct live {
 	uv_loop_t *loop;
+	int64_t wall, mono;            /* both clocks at the start */
 	struct app_options options;
 	struct core core;
 	struct writer *writer;
@@ -53,11 +55,6 @@ struct live {
 struct core *live_core(struct live *live)
 {
 	return &live->core;
-}
-
-const char *live_node(const struct live *live)
-{
-	return live->node;
 }
 
 const char *live_db(const struct live *live)
@@ -101,9 +98,17 @@ void live_flush(struct live *live)
 /* A step comes when something waits to be applied, and each second. */
 static void on_step(uv_timer_t *timer);
 
+/* The time of the session: the wall clock's at the start, and never set back with it. A clock that is set forward is followed. */
+int64_t live_now(const struct live *live)
+{
+	int64_t mine = live->wall + clock_mono_ms() - live->mono, wall = clock_wall_ms();
+
+	return wall > mine + CLOCK_AHEAD_MS ? wall : mine;
+}
+
 static void step_within(struct live *live, int64_t period)
 {
-	int64_t now = clock_wall_ms();
+	int64_t now = live_now(live);
 	uint64_t wait = (uint64_t)(period - now % period);
 
 	if (!live->stopping && uv_timer_get_due_in(&live->step) > wait)
@@ -119,7 +124,7 @@ static void observe(struct live *live, const struct observation *o, int64_t now)
 static void front_health(struct live *live, const char *source, const char *state, const char *detail, const char *remedy)
 {
 	struct observation o;
-	int64_t now = clock_wall_ms();
+	int64_t now = live_now(live);
 
 	observation_init(&o, KIND_source, live->node, now);
 	observation_text(&o, SOURCE_source, source);
@@ -132,7 +137,7 @@ static void front_health(struct live *live, const char *source, const char *stat
 void live_note(struct live *live, enum kind kind, const char *text, int64_t at)
 {
 	struct observation o;
-	int64_t now = clock_wall_ms();
+	int64_t now = live_now(live);
 
 	observation_init(&o, kind, live->node, now);
 	if (kind == KIND_mark) {
@@ -196,7 +201,7 @@ static void open_store(struct live *live)
 		front_health(live, "store", "off", "--no-db: nothing is recorded", NULL);
 		return;
 	}
-	live->db = live->options.db ? mem_text(live->options.db) : path_new_session(clock_wall_ms());
+	live->db = live->options.db ? mem_text(live->options.db) : path_new_session(live_now(live));
 	options.path = live->db;
 	options.size_cap = live->options.session_mb << 20;
 	options.notice = notice;
@@ -211,7 +216,7 @@ static void open_store(struct live *live)
 	snprintf(number, sizeof number, "%d", live->options.source.interval_ms);
 	writer_meta(live->writer, "interval_ms", number);
 	writer_meta(live->writer, "node", live->node);
-	snprintf(number, sizeof number, "%lld", (long long)clock_wall_ms());
+	snprintf(number, sizeof number, "%lld", (long long)live_now(live));
 	writer_meta(live->writer, "created", number);
 	writer_meta(live->writer, "hangtop", PACKAGE_VERSION);
 	front_health(live, "store", "ok", live->db, NULL);
@@ -243,7 +248,7 @@ static void on_observe(void *context, const struct observation *o)
 {
 	struct agent_link *a = context;
 
-	observe(a->live, o, clock_wall_ms());
+	observe(a->live, o, live_now(a->live));
 }
 
 static void on_health(void *context, const char *name, const char *state, const char *detail, const char *remedy)
@@ -349,7 +354,7 @@ static void watch_silence(struct live *live, struct agent_link *a, int64_t mono)
 static void on_step(uv_timer_t *timer)
 {
 	struct live *live = timer->data;
-	int64_t now = clock_wall_ms(), mono = clock_mono_ms();
+	int64_t now = live_now(live), mono = clock_mono_ms();
 	bool moved;
 
 	for (int i = 0; i < 2; i++)
@@ -397,6 +402,8 @@ struct live *live_start(uv_loop_t *loop, const struct app_options *options, void
 	struct live *live = mem_alloc(sizeof *live);
 
 	live->loop = loop;
+	live->wall = clock_wall_ms();
+	live->mono = clock_mono_ms();
 	live->options = *options;
 	live->moved = moved;
 	live->context = context;
@@ -416,7 +423,7 @@ struct live *live_start(uv_loop_t *loop, const struct app_options *options, void
 	live->step.data = live;
 	uv_timer_start(&live->step, on_step, CORE_STEP_MS, 0);
 	open_store(live); /* before the first verdict, which belongs to the session too */
-	core_advance(&live->core, clock_wall_ms());
+	core_advance(&live->core, live_now(live));
 	start_agent(live, &live->agent[0], "agent-device", "gpu");
 	start_agent(live, &live->agent[1], "agent-host", "proc,server,stack,log,kmsg");
 	return live;
@@ -482,7 +489,7 @@ void live_stop(struct live *live, void (*closed)(void *), void *context)
 	live->stopping = true;
 	live->closed = closed;
 	live->closed_context = context;
-	core_advance(&live->core, clock_wall_ms());
+	core_advance(&live->core, live_now(live));
 	if (live->options.dump && write_dump(live) < 0)
 		fprintf(stderr, "hangtop: cannot write %s: %s\n", live->options.dump, strerror(errno));
 	if (live->writer) {

@@ -19,7 +19,7 @@ struct live;
 struct live *live_start(uv_loop_t *loop, const struct app_options *options, void (*moved)(void *context), void *context,
 	struct error *error);
 struct core *live_core(struct live *live);
-const char *live_node(const struct live *live);
+int64_t live_now(const struct live *live);             /* ms since the epoch; never steps back */
 const char *live_db(const struct live *live);          /* NULL when nothing is recorded */
 bool live_recording(const struct live *live);
 /* True, with why, when what was to be recorded cannot be: the session file or the JSON lines. */

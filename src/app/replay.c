@@ -146,37 +146,51 @@ static int open_reader(struct replay *r, const char *path, struct error *error)
 	return reader_open(&r->reader, name, error);
 }
 
-int replay_open(struct replay **out, const char *path, int64_t stall_ms, struct error *error)
+static int begin(struct replay *r, const char *path, int64_t stall_ms, struct error *error)
 {
-	struct replay *r = mem_alloc(sizeof *r);
 	int64_t first, last;
+
+	if (open_reader(r, path, error) < 0)
+		return -1;
+	read_meta(r, stall_ms);
+	if (!reader_range(r->reader, &first, &last))
+		return error_set(error, "%s holds no observation", path);
+	r->now = core_grid(first) - CORE_STEP_MS;
+	core_reset(&r->core, core_grid(first));
+	return 0;
+}
+
+int replay_open_own(struct replay **out, const char *path, int64_t stall_ms, struct error *error)
+{
+	*out = mem_alloc(sizeof **out);
+	if (begin(*out, path, stall_ms, error) == 0)
+		return 0;
+	replay_close(*out);
+	*out = NULL;
+	return -1;
+}
+
+/* Lines of JSON go into a session of their own first. */
+static int import_unless_session(struct replay *r, const char *path, struct error *error)
+{
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status = 0; /* a FIFO without a writer is empty, not a wait */
 
-	*out = NULL;
-	if (fd < 0) {
-		error_set_errno(error, errno, "cannot open %s", path);
-		free(r);
-		return -1;
-	}
+	if (fd < 0)
+		return error_set_errno(error, errno, "cannot open %s", path);
 	if (!is_sqlite(fd))
 		status = import_lines(fd, path, &r->temporary, error);
 	close(fd);
-	if (status == 0)
-		status = open_reader(r, path, error);
-	if (status < 0) {
-		replay_close(r);
-		return -1;
-	}
-	read_meta(r, stall_ms);
-	if (!reader_range(r->reader, &first, &last)) {
-		error_set(error, "%s holds no observation", path);
-		replay_close(r);
-		return -1;
-	}
-	r->now = core_grid(first) - CORE_STEP_MS;
-	core_reset(&r->core, core_grid(first));
-	*out = r;
-	return 0;
+	return status;
+}
+
+int replay_open(struct replay **out, const char *path, int64_t stall_ms, struct error *error)
+{
+	*out = mem_alloc(sizeof **out);
+	if (import_unless_session(*out, path, error) == 0 && begin(*out, path, stall_ms, error) == 0)
+		return 0;
+	replay_close(*out);
+	*out = NULL;
+	return -1;
 }
 
 static void remove_temporary(const char *folder)

@@ -10,6 +10,9 @@
 struct replay;
 
 /* Opens a session file, or JSON lines (imported into a temporary session). stall_ms 0: as recorded. */
+/* As replay_open(), for the session file that this process is writing: it is opened by SQLite alone. (Closing any other descriptor of
+ * the file would drop the locks that this process holds on it.) */
+int replay_open_own(struct replay **out, const char *path, int64_t stall_ms, struct error *error);
 int replay_open(struct replay **out, const char *path, int64_t stall_ms, struct error *error);
 void replay_close(struct replay *replay);
 struct core *replay_core(struct replay *replay);

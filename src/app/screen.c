@@ -72,7 +72,7 @@ static struct core *shown_core(const struct screen *s)
 
 static int64_t shown_now(const struct screen *s)
 {
-	return showing_recording(s) ? replay_now(s->replay) : clock_wall_ms();
+	return showing_recording(s) ? replay_now(s->replay) : live_now(s->live);
 }
 
 static void fill_view(struct screen *s, struct view *v)
@@ -226,8 +226,8 @@ static bool freeze(struct screen *s)
 		return false;
 	}
 	live_flush(s->live);
-	if (replay_open(&s->replay, live_db(s->live), 0, &error) < 0 ||
-		replay_seek(s->replay, clock_wall_ms(), &error) < 0) {
+	if (replay_open_own(&s->replay, live_db(s->live), 0, &error) < 0 ||
+		replay_seek(s->replay, live_now(s->live), &error) < 0) {
 		replay_close(s->replay);
 		s->replay = NULL;
 		screen_message(s, error.text);
@@ -265,7 +265,7 @@ static void go_to(struct screen *s, const char *text)
 	if (!freeze(s))
 		return;
 	replay_range(s->replay, &first, &last);
-	if (human_time(span_of(text), s->live ? clock_wall_ms() : last, &t))
+	if (human_time(span_of(text), s->live ? live_now(s->live) : last, &t))
 		seek(s, t);
 	else
 		screen_message(s, "not a time: try 10:05, 10:05:30, 3m ago, -90s or 2026-12-01 10:05");

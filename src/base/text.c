@@ -202,3 +202,100 @@ const char *text_bytes(char *out, size_t size, double bytes)
 		snprintf(out, size, "%.1f%c", bytes, unit[u]);
 	return out;
 }
+
+static bool name_char(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '-';
+}
+
+/* Where the value behind a name begins: "name=", "name: ", "name": "; 0 when there is none. */
+static size_t value_after(struct span s, size_t i)
+{
+	size_t start = i;
+
+	while (i < s.len && i < start + 2 && (s.at[i] == '"' || s.at[i] == '\''))
+		i++;
+	while (i < s.len && s.at[i] == ' ')
+		i++;
+	if (i >= s.len || (s.at[i] != '=' && s.at[i] != ':'))
+		return 0;
+	i++;
+	while (i < s.len && s.at[i] == ' ')
+		i++;
+	return i;
+}
+
+static size_t value_end(struct span s, size_t i)
+{
+	char quote;
+
+	if (i + 7 < s.len && (memcmp(s.at + i, "Bearer ", 7) == 0 || memcmp(s.at + i, "Basic ", 6) == 0))
+		i += s.at[i + 1] == 'e' ? 7 : 6;
+	quote = i < s.len && (s.at[i] == '"' || s.at[i] == '\'') ? s.at[i] : 0;
+
+	if (quote) {
+		for (i++; i < s.len && s.at[i] != quote; i++)
+			;
+		return i < s.len ? i + 1 : i;
+	}
+	while (i < s.len && !strchr(" \t,;)]}&\"'", s.at[i]))
+		i++;
+	return i;
+}
+
+/* Tokens that tell themselves. */
+static bool token_at(struct span s, size_t i)
+{
+	static const char *const prefix[] = { "sk-", "hf_", "ghp_", "xoxb-", "AKIA" };
+
+	for (size_t k = 0; k < sizeof prefix / sizeof prefix[0]; k++) {
+		size_t n = strlen(prefix[k]);
+
+		if (s.len - i > n + 12 && memcmp(s.at + i, prefix[k], n) == 0 && isalnum((unsigned char)s.at[i + n]))
+			return true;
+	}
+	return false;
+}
+
+/* Plain numbers and switches are no secrets: "max_tokens=512", "tokens: 9", "token usage: 0.4". */
+static bool worth_masking(struct span value)
+{
+	size_t letters = 0;
+
+	for (size_t i = 0; i < value.len; i++)
+		letters += isalpha((unsigned char)value.at[i]) != 0;
+	return value.len >= 4 && letters > 0 && !span_is(value, "None") && !span_is(value, "null") && !span_is(value, "True") && !span_is(value, "False") &&
+	       !span_is(value, "true") && !span_is(value, "false");
+}
+
+void text_mask(struct buf *out, struct span line)
+{
+	size_t plain = 0, i = 0;
+
+	while (i < line.len) {
+		size_t start = i, value, end;
+
+		if (!name_char(line.at[i])) {
+			i++;
+			continue;
+		}
+		while (i < line.len && name_char(line.at[i]))
+			i++;
+		value = end = 0;
+		if (token_at(line, start)) {
+			value = start;
+			end = i;
+		} else if (span_is(span_sub(line, start, i - start), "Bearer") && i + 1 < line.len && line.at[i] == ' ') {
+			value = i + 1;
+			end = value_end(line, value);
+		} else if (text_looks_secret(span_sub(line, start, i - start)) && (value = value_after(line, i))) {
+			end = value_end(line, value);
+		}
+		if (!value || !worth_masking(span_sub(line, value, end - value)))
+			continue;
+		buf_add(out, line.at + plain, value - plain);
+		buf_text(out, "***");
+		plain = i = end;
+	}
+	buf_add(out, line.at + plain, line.len - plain);
+}

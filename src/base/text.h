@@ -23,6 +23,8 @@ struct span text_fit(struct span s, int columns);      /* longest head that fits
 void text_scrub(struct buf *out, struct span foreign);  /* appends harmless text */
 /* Mask values of names that look like secrets (key, token, secret, password, credential, auth). */
 bool text_looks_secret(struct span name);
+/* Append a line with the values of secrets masked: api_key=..., "token": "...", Bearer ..., sk-..., hf_... */
+void text_mask(struct buf *out, struct span line);
 
 /* "2m13s", "1h04m", "3d02h", "850ms" from milliseconds; negative is clamped to 0. Returns out. */
 const char *text_duration(char *out, size_t size, int64_t ms);

@@ -11,7 +11,8 @@
 #define HTTP_FRESH_MS 15000
 #define BUSY_PCT 50.0
 #define IDLE_PCT 5.0
-#define MOVES_PCT 1.0           /* memory activity that proves work */
+#define MOVES_PCT HISTORY_MOVES_PCT
+#define MOVED_KNOWN_MS 100000   /* a seek restores samples of the last two minutes */
 
 const char *gpu_pattern_words(enum gpu_pattern p)
 {
@@ -100,8 +101,8 @@ static void gather_log(struct facts *f)
 		f->loading_t = o->t;
 		/* A line that the rate limit held back became known late: its place in the file tells the order. */
 		if (ready && observation_get_int(o, LOG_MARK_offset, &at) && observation_get_int(ready, LOG_MARK_offset, &ready_at) &&
-			at < ready_at && f->loading_t > f->ready_t)
-			f->loading_t = f->ready_t;
+			at < ready_at && f->loading_t >= f->ready_t)
+			f->loading_t = f->ready_t - 1;
 		observation_get_text(o, LOG_MARK_text, &f->loading_text);
 	}
 }
@@ -152,6 +153,22 @@ static bool gpu_is_ours(const struct facts *f, const struct observation *gpu)
 	return true;
 }
 
+/* A GPU of ours that moved memory did work then: the stall clock runs from there. */
+static void moved_lately(struct facts *f, const struct observation *gpu)
+{
+	const struct history *h;
+	int64_t index = 0;
+	char key[160];
+
+	observation_get_int(gpu, GPU_gpu, &index);
+	snprintf(key, sizeof key, "%.120s/gpu/%lld", gpu->node, (long long)index);
+	h = model_history(f->model, key);
+	if (f->open <= 0 || !h || h->moved_t <= f->base || f->now - h->moved_t > MOVED_KNOWN_MS)
+		return;
+	f->base = h->moved_t;
+	f->stall = f->now - f->base;
+}
+
 static void gather_gpus(struct facts *f)
 {
 	const struct observation *o;
@@ -171,6 +188,7 @@ static void gather_gpus(struct facts *f)
 		else if (pct >= BUSY_PCT)
 			busy++;
 		if (observation_get_real(o, GPU_mem_activity_pct, &moves)) {
+			moved_lately(f, o);
 			if (moves >= MOVES_PCT)
 				moving++;
 			else if (pct >= BUSY_PCT)
@@ -198,14 +216,22 @@ static bool rank_proved_same(const struct stack_pair *s, int64_t base)
 
 	if (s->same_count < 2)
 		return false;
-	if (from < base)
+	if (observation_text_is(&s->last->o, STACK_how, "proc"))
+		return false; /* where a thread sleeps in the kernel says little of what it does */
+	if (from < base) {
+		/* The first of the run after base came at most one interval after it. */
+		int64_t interval = (s->last->o.t - from) / (s->same_count - 1);
+
 		from = s->before && s->before->o.t >= base ? s->before->o.t : s->last->o.t;
+		if (base + interval < from)
+			from = base + interval;
+	}
 	return s->last->o.t - from >= FACTS_APART_MS;
 }
 
 static void gather_ranks(struct facts *f)
 {
-	int alive = 0, equal = 0, known = 0, parked = 0;
+	int alive = 0, equal = 0, known = 0, parked = 0, collective = 0, waiting = 0, equal_waiting = 0;
 
 	for (int i = 0; i < f->ranks->count; i++) {
 		const struct rank *r = &f->ranks->rank[i];
@@ -228,10 +254,29 @@ static void gather_ranks(struct facts *f)
 			equal++;
 		if (r->stack->summary.wait == WAIT_QUEUE)
 			parked++;
+		if (r->stack->summary.wait == WAIT_COLLECTIVE)
+			collective++;
+		if (r->stack->summary.wait == WAIT_COLLECTIVE || r->stack->summary.wait == WAIT_GPU) {
+			waiting++;
+			equal_waiting += rank_proved_same(r->stack, f->base);
+		}
 	}
 	f->stacks_known = alive && known == alive;
 	f->stacks_equal = alive && equal == alive;
-	f->parked = alive && parked == alive;
+	/* The head waits for work and the others for the head: an idle engine of several ranks. */
+	f->parked = alive && parked > 0 && parked + (f->gpus == GPUS_IDLE ? collective : 0) == alive;
+	f->waits_for_gpu = alive && waiting == alive;
+	f->majority_waits = alive > 2 && known == alive && equal_waiting * 4 >= alive * 3;
+}
+
+static void gather_blindness(struct facts *f)
+{
+	const struct observation *o;
+	size_t at = 0;
+
+	while ((o = model_next(f->model, KIND_source, &at)))
+		if (observation_text_is(o, SOURCE_source, "agent-host") && observation_text_is(o, SOURCE_state, "late"))
+			f->blind = o;
 }
 
 void facts_gather(struct facts *f, const struct model *m, const struct ranks *ranks, const struct triage_options *options,
@@ -248,4 +293,5 @@ void facts_gather(struct facts *f, const struct model *m, const struct ranks *ra
 	gather_requests(f);
 	gather_gpus(f);
 	gather_ranks(f);
+	gather_blindness(f);
 }

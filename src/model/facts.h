@@ -50,9 +50,12 @@ struct facts {
 	int gpu_count, gpu_busy;               /* of the server's GPUs with a fresh reading */
 	int64_t gpu_t;                         /* oldest reading used */
 
+	const struct observation *blind;       /* source: the host agent is late; may be NULL */
 	const struct rank *stopped;            /* a rank in state T or t, or D for long; may be NULL */
 	bool parked;                           /* every rank with a stack waits for work */
 	bool stacks_equal;                     /* all living ranks sampled twice since base, 6 s apart, and the same */
+	bool majority_waits;                   /* three ranks or more; most of them so sampled and waiting for the GPU or a collective */
+	bool waits_for_gpu;                    /* every rank with a stack waits for the GPU or a collective */
 	bool stacks_known;                     /* every living rank has a stack taken since base */
 };
 

@@ -7,10 +7,12 @@
 
 #define HISTORY_POINTS 60       /* of HISTORY_STEP_MS each: two minutes */
 #define HISTORY_STEP_MS 2000
+#define HISTORY_MOVES_PCT 1.0   /* memory activity that proves work */
 
 /* The maximum (or sum) in each step of wall time. */
 struct history {
 	int64_t step;           /* number of the newest step: t / HISTORY_STEP_MS; 0 when empty */
+	int64_t moved_t;        /* of a GPU: t of the last sample with memory activity of HISTORY_MOVES_PCT or more; 0 none */
 	float point[HISTORY_POINTS]; /* ring by step % HISTORY_POINTS; NaN is no data */
 };
 

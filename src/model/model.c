@@ -74,6 +74,15 @@ static void add_history(struct model *m, const char *key, int64_t t, double valu
 	history_add(h, t, value, sum);
 }
 
+static void note_move(struct model *m, const char *key, const struct observation *o)
+{
+	struct history *h = map_get(&m->history, key);
+	double moves;
+
+	if (h && observation_get_real(o, GPU_mem_activity_pct, &moves) && moves >= HISTORY_MOVES_PCT && o->t > h->moved_t)
+		h->moved_t = o->t;
+}
+
 static void feed_history(struct model *m, const struct observation *o)
 {
 	char key[160];
@@ -83,6 +92,7 @@ static void feed_history(struct model *m, const struct observation *o)
 	if (o->kind == KIND_gpu && observation_get_int(o, GPU_gpu, &gpu) && observation_get_real(o, GPU_busy_pct, &value)) {
 		snprintf(key, sizeof key, "%.120s/gpu/%lld", o->node, (long long)gpu);
 		add_history(m, key, o->t, value, false);
+		note_move(m, key, o);
 	} else if (o->kind == KIND_progress && observation_get_real(o, PROGRESS_delta, &value)) {
 		snprintf(key, sizeof key, "%.120s/progress", o->node);
 		add_history(m, key, o->t, value, true);

@@ -136,7 +136,7 @@ static int compare_ranks(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-static void collect(struct ranks *out, const struct model *m)
+static void collect(struct ranks *out, const struct model *m, const char *role)
 {
 	int64_t since = model_run_start(m), start, pid, ended;
 	const struct observation *o;
@@ -147,7 +147,7 @@ static void collect(struct ranks *out, const struct model *m)
 	while ((o = model_next(m, KIND_process, &at)) && out->count < RANKS_MAX) {
 		struct rank *r = &out->rank[out->count];
 
-		if (!observation_text_is(o, PROCESS_role, "worker") || !observation_get_int(o, PROCESS_pid, &pid))
+		if (!observation_text_is(o, PROCESS_role, role) || !observation_get_int(o, PROCESS_pid, &pid))
 			continue;
 		if (observation_get_int(o, PROCESS_start, &start) && start + 1000 < since)
 			continue;
@@ -280,7 +280,9 @@ static void find_gpus(struct ranks *out, const struct model *m)
 
 void ranks_build(struct ranks *out, const struct model *m)
 {
-	collect(out, m);
+	collect(out, m, "worker");
+	if (!out->count)
+		collect(out, m, "engine"); /* one GPU: the engine core does the work itself */
 	find_gpus(out, m);
 	out->classes = out->with_stack = 0;
 	out->oldest_stack = out->newest_stack = 0;

@@ -47,7 +47,7 @@ struct ranks {
 	int64_t oldest_stack, newest_stack;    /* t of last samples; 0 without any */
 };
 
-/* Build from the model (heavy struct: allocate once and reuse). Workers only, ordered by rank. */
+/* Build from the model (heavy struct: allocate once and reuse). Workers only, ordered by rank; the engine cores when there are none. */
 void ranks_build(struct ranks *out, const struct model *m);
 /* Fold names like TP0 TP1 TP3 into "TP[0-1,3]" (also numbers and DP1_TP3). */
 void ranks_fold(const struct rank *rank, const int *member, int count, char *out, size_t size);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "model/facts.h"
 
+#define DISPROVED_MS 10000      /* progress so long after a fatal line shows that it was none */
 #define HEALTHY_MS 10000        /* progress younger than this is health, whatever else is seen */
 #define SLOW_HTTP_MS 1000.0
 #define LOADING_RECENT_MS 120000
@@ -190,7 +191,8 @@ static bool fatal_line(const struct facts *f, struct verdict *v)
 {
 	struct span text;
 
-	if (!f->fatal)
+	/* Work that goes on behind it disproves it: an error that was caught, a text that only reads like one. */
+	if (!f->fatal || (f->progress && f->progress->t > f->fatal->t + DISPROVED_MS))
 		return false;
 	text = text_of(f->fatal, LOG_MARK_text);
 	v->since = f->fatal->t;
@@ -198,6 +200,18 @@ static bool fatal_line(const struct facts *f, struct verdict *v)
 	REASON(v, "%.*s", fit(text, 200), text.at);
 	evidence(v, f->fatal->t, "log", "%.*s", fit(text, 110), text.at);
 	show_http(v, f);
+	return true;
+}
+
+/* What is not observed any more must not be judged. */
+static bool blind(const struct facts *f, struct verdict *v)
+{
+	if (!f->blind)
+		return false;
+	v->grade = 'D';
+	REASON(v, "cannot see: the host agent is %.*s", fit(text_of(f->blind, SOURCE_detail), 160), text_of(f->blind, SOURCE_detail).at);
+	evidence(v, f->blind->t, "agent-host", "%.*s", fit(text_of(f->blind, SOURCE_detail), 110), text_of(f->blind, SOURCE_detail).at);
+	show_progress(v, f);
 	return true;
 }
 
@@ -212,7 +226,7 @@ static bool nothing_found(const struct facts *f, struct verdict *v)
 
 static bool not_ready(const struct facts *f, struct verdict *v)
 {
-	bool loading_log = f->loading_t && f->loading_t >= f->ready_t;
+	bool loading_log = f->loading_t > f->ready_t; /* known at one moment: both were there before us */
 
 	if (f->ready_t > f->loading_t || f->http_ok || f->progress || (!f->processes && !loading_log))
 		return false;
@@ -270,6 +284,22 @@ static void show_stall(struct verdict *v, const struct facts *f)
 	show_stacks(v, f);
 }
 
+/* A rank that sleeps in the driver while requests wait does not come back by itself. */
+static bool stuck_in_driver(const struct facts *f, struct verdict *v)
+{
+	int64_t since = 0;
+
+	if (!f->stopped || !observation_text_is(f->stopped->sample, PROCESS_SAMPLE_state, "D") || !stalled(f, 0.8))
+		return false;
+	observation_get_int(f->stopped->sample, PROCESS_SAMPLE_state_since, &since);
+	say(v->where, sizeof v->where, "host");
+	say(v->candidates, sizeof v->candidates, "%s", f->stopped->name);
+	v->grade = 'B';
+	REASON(v, "rank %s sleeps in the kernel (state D) for %s, and no request makes progress", f->stopped->name, duration(f->now - since));
+	show_stall(v, f);
+	return true;
+}
+
 /* Where do the ranks stand? Fills where, reason and candidates; false when the stacks do not tell. */
 static bool place_hang(const struct facts *f, struct verdict *v)
 {
@@ -315,16 +345,19 @@ static bool place_hang(const struct facts *f, struct verdict *v)
 
 static bool hung(const struct facts *f, struct verdict *v)
 {
-	if (!stalled(f, 0.8) || !f->stacks_equal || !place_hang(f, v))
+	bool equal = f->stacks_equal || (f->majority_waits && f->stall >= 2 * f->options->stall_ms);
+
+	if (!stalled(f, 0.8) || !equal || !place_hang(f, v))
 		return false;
-	/* Without any reading of the GPUs the same stacks may be a long generation: wait three times as long. */
-	if (f->gpus == GPUS_UNKNOWN && f->stall < 3 * f->options->stall_ms)
+	/* Without any reading of the GPUs the same stacks may be a long generation: wait three times as long, and where the ranks
+	 * stand in a wait for the GPU nothing tells the two apart. */
+	if (f->gpus == GPUS_UNKNOWN && (f->stall < 3 * f->options->stall_ms || f->waits_for_gpu))
 		return false;
 	/* Workers that wait for work with a count that only the log keeps: an engine whose log does not say that a request
 	 * ended looks the same when it is idle. */
 	if (f->parked && observation_text_is(f->requests, REQUESTS_via, "log"))
 		return false;
-	v->grade = f->gpus == GPUS_UNKNOWN ? 'B' : 'A';
+	v->grade = f->gpus == GPUS_UNKNOWN || !f->stacks_equal ? 'B' : 'A';
 	show_stall(v, f);
 	return true;
 }
@@ -409,7 +442,8 @@ static bool makes_progress(const struct facts *f, struct verdict *v)
 {
 	bool recent = f->progress && f->now - f->progress->t < HEALTHY_MS;
 
-	if (!recent && f->open <= 0)
+	/* Requests that have just come are fine where progress was seen before; without any, open requests prove nothing. */
+	if (!recent && (f->open <= 0 || (!f->progress && f->gpus != GPUS_WORK)))
 		return false;
 	v->grade = recent && f->gpus == GPUS_WORK ? 'A' : recent ? 'C' : 'D';
 	if (recent)
@@ -454,7 +488,10 @@ static bool all_parked(const struct facts *f, struct verdict *v)
 static bool cannot_tell(const struct facts *f, struct verdict *v)
 {
 	v->grade = 'D';
-	REASON(v, "neither requests nor progress seen%s", f->http_ok ? "; the HTTP loop turns, which proves nothing more" : "");
+	if (f->open > 0)
+		REASON(v, "%lld requests open, no progress seen yet: watching", (long long)f->open);
+	else
+		REASON(v, "neither requests nor progress seen%s", f->http_ok ? "; the HTTP loop turns, which proves nothing more" : "");
 	show_requests(v, f);
 	show_progress(v, f);
 	show_gpus(v, f);
@@ -475,10 +512,13 @@ static const struct rule {
 	{ "server-ended", STATE_DEAD, server_ended, "the API process is gone", "an HTTP answer",
 		"read the end of the log; start it again" },
 	{ "fatal-line", STATE_DEAD, fatal_line, "a fatal line in this run", "a warning", "read the log around it" },
+	{ "blind", STATE_UNKNOWN, blind, "a host agent that is silent", "its last observations", "see Sources (9): why it is silent" },
 	{ "nothing-found", STATE_UNKNOWN, nothing_found, "no sign of a server", "",
 		"start the server, or give --pid PID --log FILE --url URL" },
 	{ "not-ready", STATE_LOADING, not_ready, "processes, and a closed port or loading lines without a ready line",
 		"silence", "wait; weights and graph capture can take many minutes" },
+	{ "stuck-in-driver", STATE_HUNG, stuck_in_driver, "a rank in state D for 10 s, open requests, no progress", "a short wait in the driver",
+		"read /proc/PID/stack and the kernel log; a GPU reset or a restart of the node may be needed" },
 	{ "rank-stopped", STATE_SUSPECT, rank_stopped, "a rank in state T, t, or D for 10 s", "CPU use",
 		"find who stopped it; kill -CONT PID if it was left by a debugger" },
 	{ "compiling", STATE_LOADING, compiling, "loading or compiling lines newer than any progress, in the last two minutes", "", "wait" },

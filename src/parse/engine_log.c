@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 void engine_log_init(struct engine_log *e, const struct reading_sink *sink, const struct profile_set *profiles)
 {
 	memset(e, 0, sizeof *e);
@@ -198,6 +200,7 @@ static void clock_of(struct engine_log *e, const struct line *l)
 
 static void say(struct engine_log *e, const struct line *l, const char *class, uint64_t *rows)
 {
+	struct buf masked;
 	struct reading r;
 
 	if ((*rows)++ >= LOG_ROWS_MAX)
@@ -205,8 +208,11 @@ static void say(struct engine_log *e, const struct line *l, const char *class, u
 	reading_start(&r, "log", l->offset);
 	reading_word(&r, "class", class);
 	reading_word(&r, "rank", l->rank);
-	reading_text(&r, "text", span_sub(span_trim(l->text), 0, 600));
+	buf_init(&masked, 1000);
+	text_mask(&masked, span_sub(span_trim(l->text), 0, 600));
+	reading_text(&r, "text", buf_as_span(&masked));
 	reading_emit(&r, e->sink);
+	buf_release(&masked);
 }
 
 static bool take_class(struct engine_log *e, const struct line *l, const struct log_match *m)

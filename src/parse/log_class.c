@@ -39,7 +39,7 @@ struct log_classifier {
 };
 
 static const enum log_class class_order[] = {
-	LOG_IGNORE, LOG_FAULT, LOG_FATAL, LOG_START, LOG_READY, LOG_PROGRESS, LOG_FINISH, LOG_REQUEST, LOG_LOADING,
+	LOG_IGNORE, LOG_REQUEST, LOG_FAULT, LOG_FATAL, LOG_START, LOG_READY, LOG_PROGRESS, LOG_FINISH, LOG_LOADING,
 	LOG_WARNING, LOG_STATS,
 };
 #define CLASSES (sizeof class_order / sizeof class_order[0])

@@ -3,8 +3,8 @@
  * Known in every profile, and without one: lines of the ROCm and CUDA runtimes, RCCL and Python that mean a fault or an end
  * (common[] in log_class.c), and the access lines of polls such as our own (`"GET /v1/models`, /health, /metrics), which are ignored.
  *
- * The first class of this order that matches wins: ignore, fault, fatal, start, ready, progress, finish, request, loading, warning,
- * stats. The numbers of a stats pattern are filled in whatever the class.
+ * The first class of this order that matches wins: ignore, request (its text is the user's and can say anything), fault, fatal,
+ * start, ready, progress, finish, loading, warning, stats. The numbers of a stats pattern are filled in whatever the class.
  *
  * Speed: a search for the plain words of all patterns at once decides for most lines (literals.h); patterns without such a word
  * are joined into one alternation. Only then are single patterns tried, with PCRE2's JIT and a match limit.

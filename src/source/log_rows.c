@@ -79,18 +79,34 @@ static void keep(struct log_kept *k, const struct log_match *m, int64_t offset)
 /* Harmless, without colours, at most LOG_TEXT_MAX bytes, cut between characters. */
 static struct span row_text(struct log_rows *r, struct span text)
 {
-	struct buf plain;
+	struct buf plain, masked;
 
 	buf_init(&plain, LOG_TEXT_MAX);
 	log_strip_colours(span_sub(text, 0, LOG_TEXT_MAX), &plain);
 	buf_clear(&r->scratch);
 	r->scratch.cut = false;
-	text_scrub(&r->scratch, span_trim(buf_as_span(&plain)));
+	buf_init(&masked, LOG_TEXT_MAX);
+	text_mask(&masked, span_trim(buf_as_span(&plain)));
+	text_scrub(&r->scratch, buf_as_span(&masked));
+	buf_release(&masked);
 	buf_release(&plain);
 	if (r->scratch.cut)
 		while (r->scratch.len && (r->scratch.at[r->scratch.len - 1] & 0x80))
 			r->scratch.at[--r->scratch.len] = 0;
 	return buf_as_span(&r->scratch);
+}
+
+static struct span before_prompt(struct span text)
+{
+	static const char *const words[] = { "prompt:", "prompt=", "text=", "messages=", "input_ids=", "'text':", "\"prompt\":" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		long at = span_find(text, words[i]);
+
+		if (at >= 0)
+			text.len = (size_t)at;
+	}
+	return text;
 }
 
 static void emit_row(struct log_rows *r, enum log_class class, int64_t offset, struct span text,
@@ -100,7 +116,8 @@ static void emit_row(struct log_rows *r, enum log_class class, int64_t offset, s
 	char rank[LOG_RANK_MAX];
 
 	observation_init(&o, KIND_log, r->env->node, clock_wall_ms());
-	text = row_text(r, text);
+	/* The text of a request is its user's. */
+	text = row_text(r, class == LOG_REQUEST ? before_prompt(text) : text);
 	observation_text(&o, LOG_file, r->file);
 	observation_int(&o, LOG_offset, offset);
 	observation_text(&o, LOG_class, log_class_word(class));

@@ -200,12 +200,38 @@ static void errors(void **state)
 	assert_string_equal(error.fix, "");
 }
 
+static void secrets_are_masked(void **state)
+{
+	static const struct { const char *line, *masked; } row[] = {
+		{ "server_args=ServerArgs(model='m', api_key='sk-abcdef0123456789', port=30000)", "server_args=ServerArgs(model='m', api_key=***, port=30000)" },
+		{ "Authorization: Bearer eyJhbGciOi.abc.def next", "Authorization: *** next" },
+		{ "HF_TOKEN=hf_abcdefghijklmnop1234 python", "HF_TOKEN=*** python" },
+		{ "got hf_abcdefghijklmnop1234 from the hub", "got *** from the hub" },
+		{ "{\"token\": \"abcd1234\", \"n\": 1}", "{\"token\": ***, \"n\": 1}" },
+		{ "password=hunter2;", "password=***;" },
+		{ "max_tokens=512, num_tokens: 9, token usage: 0.44, #new-token: 16384", "max_tokens=512, num_tokens: 9, token usage: 0.44, #new-token: 16384" },
+		{ "api_key=None", "api_key=None" },
+		{ "keys: a b", "keys: a b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct buf out;
+
+		buf_init(&out, 0);
+		text_mask(&out, span_of(row[i].line));
+		assert_string_equal(buf_string(&out), row[i].masked);
+		buf_release(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(cutting), cmocka_unit_test(buffer_has_a_maximum),
 		cmocka_unit_test(map_keeps_order), cmocka_unit_test(scrubbing), cmocka_unit_test(widths_and_words),
 		cmocka_unit_test(json), cmocka_unit_test(errors),
+		cmocka_unit_test(secrets_are_masked),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

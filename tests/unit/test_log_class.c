@@ -94,7 +94,7 @@ static void test_order_of_classes(void **state)
 	static const struct { const char *line; enum log_class class; } row[] = {
 		{ "work careful", LOG_PROGRESS }, { "careful work broken", LOG_FATAL }, { "broken HW Exception by GPU", LOG_FAULT },
 		{ "broken HW Exception by GPU never mind", LOG_IGNORE }, { "ready begin", LOG_START }, { "careful", LOG_WARNING },
-		{ "running=7 careful", LOG_WARNING }, { "running=7", LOG_STATS }, { "ask", LOG_REQUEST }, { "Ask work", LOG_PROGRESS },
+		{ "running=7 careful", LOG_WARNING }, { "running=7", LOG_STATS }, { "ask", LOG_REQUEST }, { "Ask work", LOG_REQUEST },
 		{ "over3", LOG_FINISH }, { "nothing of it", LOG_NONE },
 	};
 	struct log_match m;

@@ -35,6 +35,7 @@ struct world {
 	const char *state3;            /* of rank 3's process, NULL S */
 	enum state state;
 	const char *where, *candidates;
+	const char *rule;              /* NULL any */
 	const char *via;               /* who counts the requests; NULL the log */
 };
 
@@ -48,7 +49,7 @@ static const struct world world[] = {
 	{ "works between batches, nothing open", 2, 0, 2, 0, 0, NONE, NULL, NULL, 0, 0, "ok", LINES, .state = STATE_HEALTHY },
 	{ "idle: nothing open", 300, 0, 300, 0, 0, NONE, PARKED, PARKED, 1, 31, "ok", LINES, .state = STATE_IDLE },
 	{ "idle: open unknown, workers parked", NONE, NONE, 0, 0, 0, NONE, PARKED, PARKED, 1, 31, "ok", LINES, .state = STATE_IDLE },
-	{ "first request after a long idle time is not a stall", 3600, 1, 5, 100, 0, NONE, NULL, NULL, 0, 0, "ok", LINES,
+	{ "first request after a long idle time is not a stall", 400, 1, 5, 100, 0, NONE, NULL, NULL, 0, 0, "ok", LINES,
 		.state = STATE_HEALTHY },
 	{ "nothing known but HTTP: that proves nothing", NONE, NONE, 0, NO_GPUS, NULL, NULL, 0, 0, "ok", LINES, .state = STATE_UNKNOWN },
 	{ "loading: port closed, lines", NONE, NONE, 0, 2, 0, NONE, NULL, NULL, 0, 0, "refused", .ready = NONE, .loading = 400,
@@ -67,7 +68,7 @@ static const struct world world[] = {
 	{ "one stack sample is not enough", 26, 5, 100, 100, 0, NONE, GPU_WAIT, GPU_WAIT, 1, NONE, "ok", LINES, .state = STATE_SUSPECT },
 	{ "two samples too close", 26, 5, 100, 100, 0, NONE, GPU_WAIT, GPU_WAIT, 1, 6, "ok", LINES, .state = STATE_SUSPECT },
 	{ "samples from before the stall do not count", 30, 5, 100, 100, 0, NONE, GPU_WAIT, GPU_WAIT, 35, 45, "ok", LINES,
-		.state = STATE_HUNG, .where = "kernel" },
+		.state = STATE_HUNG, .where = "kernel", .rule = "hung-shallow" },
 	{ "one rank behind", 30, 5, 100, 100, 0, 0, COLLECTIVE, HOST, 1, 9, "ok", LINES, .state = STATE_HUNG, .where = "host",
 		.candidates = "TP3" },
 	{ "host deadlock", 30, 5, 100, 0, 0, NONE, LOCKED, LOCKED, 1, 9, "ok", LINES, .state = STATE_HUNG, .where = "host" },
@@ -78,8 +79,20 @@ static const struct world world[] = {
 	{ "no stacks, memory activity unknown: not hung", 60, 5, 100, 100, NONE, NONE, NULL, NULL, 0, 0, "ok", LINES,
 		.state = STATE_SUSPECT },
 	{ "no GPU readings: equal stacks must last", 60, 5, 100, NO_GPUS, GPU_WAIT, GPU_WAIT, 1, 9, "ok", LINES, .state = STATE_SUSPECT },
-	{ "no GPU readings: equal stacks have lasted", 95, 5, 100, NO_GPUS, GPU_WAIT, GPU_WAIT, 1, 9, "ok", LINES,
-		.state = STATE_HUNG, .where = "kernel" },
+	{ "no GPU readings: a long generation waits for the GPU just so", 95, 5, 100, NO_GPUS, GPU_WAIT, GPU_WAIT, 1, 9, "ok", LINES,
+		.state = STATE_SUSPECT },
+	{ "no GPU readings: ranks in a lock have lasted", 95, 5, 100, NO_GPUS, LOCKED, LOCKED, 1, 9, "ok", LINES,
+		.state = STATE_HUNG, .where = "host" },
+	{ "hung before we came: open requests without any progress seen prove nothing yet", NONE, 5, 8, 100, 0, NONE, NULL, NULL, 0, 0, "ok",
+		LINES, .state = STATE_UNKNOWN },
+	{ "attached late: loading and ready lines become known together", NONE, NONE, 0, NO_GPUS, NULL, NULL, 0, 0, "timeout", .ready = 5,
+		.loading = 5, .fault = NONE, .fatal = NONE, .start = NONE, .dead3 = NONE, .api_dead = NONE, .state = STATE_SUSPECT },
+	{ "a fatal line that work goes on behind", 5, 5, 100, 95, 40, NONE, NULL, NULL, 0, 0, "ok", .ready = 600, .loading = NONE,
+		.fault = NONE, .fatal = 30, .start = NONE, .dead3 = NONE, .api_dead = NONE, .state = STATE_HEALTHY },
+	{ "stuck in the driver", 30, 5, 100, 100, 0, NONE, NULL, NULL, 0, 0, "ok", LINES, .state3 = "D", .state = STATE_HUNG, .where = "host",
+		.candidates = "TP3" },
+	{ "idle engine of several ranks, by the log: the head parked, the others in a broadcast", 60, 5, 100, 0, 0, NONE, COLLECTIVE, PARKED, 1, 9,
+		"ok", LINES, .state = STATE_SUSPECT },
 	{ "fault line", 5, 5, 100, 0, 0, NONE, NULL, NULL, 0, 0, "ok", .ready = 600, .loading = NONE, .fault = 4, .fatal = NONE,
 		.start = NONE, .dead3 = NONE, .api_dead = NONE, .state = STATE_FAULT },
 	{ "fault of an earlier run", 1, 5, 3, 95, 40, NONE, NULL, NULL, 0, 0, "ok", .ready = 600, .loading = NONE, .fault = 700,
@@ -125,8 +138,8 @@ static void rank(struct model *m, const struct world *w, int i)
 
 	snprintf(name, sizeof name, "TP%d", i);
 	process(m, 100 + i, "worker", name, i == 3 ? w->dead3 : NONE);
-	FEED(m, "{'t':%d,'node':'n','kind':'process_sample','pid':%d,'state':'%s'}", S(1), 100 + i,
-		i == 3 && w->state3 ? w->state3 : "S");
+	FEED(m, "{'t':%d,'node':'n','kind':'process_sample','pid':%d,'state':'%s','state_since':%d}", S(1), 100 + i,
+		i == 3 && w->state3 ? w->state3 : "S", S(25));
 	if (!frames)
 		return;
 	if (w->stack_before >= 0)
@@ -177,7 +190,7 @@ static void worlds(void **state)
 		build(&m, w);
 		triage(&v, &m, ranks, &options, NOW);
 		if (v.state != w->state || strcmp(v.where, w->where ? w->where : "") != 0 ||
-			(w->candidates && strcmp(v.candidates, w->candidates) != 0))
+			(w->candidates && strcmp(v.candidates, w->candidates) != 0) || (w->rule && strcmp(v.rule, w->rule) != 0))
 			fail_msg("%s: %s %s [%s] by rule %s: %s", w->what, state_word(v.state), v.where, v.candidates, v.rule, v.reason);
 		assert_true(v.grade >= 'A' && v.grade <= 'D');
 		assert_true(*v.reason);
