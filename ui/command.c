@@ -23,6 +23,7 @@ static const struct {
 	{ "gpus", PANEL_GPUS, REQUEST_NONE, false },
 	{ "ranks", PANEL_RANKS, REQUEST_NONE, false },
 	{ "stacks", PANEL_STACKS, REQUEST_NONE, false },
+	{ "waves", PANEL_WAVES, REQUEST_NONE, false },
 	{ "log", PANEL_LOG, REQUEST_NONE, false },
 	{ "events", PANEL_EVENTS, REQUEST_NONE, false },
 	{ "sources", PANEL_SOURCES, REQUEST_NONE, false },

@@ -30,7 +30,8 @@ static bool is_fault(const struct observation *o)
 
 void event_list_build(struct event_list *list, const struct model *m)
 {
-	static const enum kind kinds[] = { KIND_verdict, KIND_finding, KIND_action, KIND_mark, KIND_note, KIND_log };
+	static const enum kind kinds[] = { KIND_verdict, KIND_finding, KIND_action, KIND_mark, KIND_note, KIND_log,
+		KIND_page_fault, KIND_driver_event };
 	const struct observation *o;
 	int64_t ended;
 	size_t at = 0;
@@ -147,6 +148,17 @@ void event_row(struct build *b, const struct observation *o)
 		break;
 	case KIND_process:
 		process(b, o);
+		break;
+	case KIND_page_fault:
+		word(b, STYLE_BAD, "fault");
+		rows_text(b->rows, STYLE_NORMAL, "GPU page fault in the kernel log  ");
+		rows_span(b->rows, STYLE_BOLD, panel_field(o, PAGE_FAULT_pci));
+		rows_text(b->rows, STYLE_NORMAL, " ");
+		rows_span(b->rows, STYLE_NORMAL, panel_field(o, PAGE_FAULT_process));
+		break;
+	case KIND_driver_event:
+		word(b, STYLE_WARN, "driver");
+		rows_span(b->rows, STYLE_NORMAL, panel_field(o, DRIVER_EVENT_text));
 		break;
 	default:
 		break;

@@ -245,7 +245,7 @@ static void panels(struct bar *b, enum panel_id shown, int names)
 
 /* Draw (or measure) one arrangement: returns the columns it needs. */
 static int arrange(struct canvas *c, const struct view *view, enum panel_id shown, int y, struct frame_bar *hits,
-	int names, bool mode, int width)
+	int names, bool mode, bool words, int width)
 {
 	struct bar b = { c, hits, 0, y };
 	const struct hint *more = view->mode == VIEW_LIVE ? live_hints : past_hints;
@@ -263,32 +263,27 @@ static int arrange(struct canvas *c, const struct view *view, enum panel_id show
 	end = b.x + 2;
 	b.x = 0;
 	b.c = NULL;
-	hints(&b, end_hints, 2, width >= 60);
+	hints(&b, end_hints, 2, words);
 	end += b.x;
 	b.c = c;
 	b.x = width - b.x;
-	hints(&b, end_hints, 2, width >= 60);
+	hints(&b, end_hints, 2, words);
 	return end;
 }
 
 static void arrange_best(struct canvas *c, const struct view *view, enum panel_id shown, int y, struct frame_bar *bar)
 {
-	static const struct {
+	static const struct arrangement {
 		int names;
-		bool mode;
-	} live[] = { { 2, true }, { 2, false }, { 1, false }, { 0, true }, { 0, false } },
-	  past[] = { { 2, true }, { 1, true }, { 0, true }, { 1, false }, { 0, false } };
+		bool mode, words;
+	} live[] = { { 2, true, true }, { 2, false, true }, { 1, false, true }, { 1, false, false }, { 0, true, true }, { 0, false, true }, { 0, false, false } },
+	  past[] = { { 2, true, true }, { 1, true, true }, { 0, true, true }, { 0, true, false }, { 1, false, true }, { 0, false, true }, { 0, false, false } };
+	const struct arrangement *a = view->mode == VIEW_LIVE ? live : past;
 	int i = 0;
 
-	for (; i < 4; i++) {
-		int names = view->mode == VIEW_LIVE ? live[i].names : past[i].names;
-		bool mode = view->mode == VIEW_LIVE ? live[i].mode : past[i].mode;
-
-		if (arrange(NULL, view, shown, y, bar, names, mode, c->w) <= c->w)
-			break;
-	}
-	arrange(c, view, shown, y, bar, view->mode == VIEW_LIVE ? live[i].names : past[i].names,
-		view->mode == VIEW_LIVE ? live[i].mode : past[i].mode, c->w);
+	while (i < 6 && arrange(NULL, view, shown, y, bar, a[i].names, a[i].mode, a[i].words, c->w) > c->w)
+		i++;
+	arrange(c, view, shown, y, bar, a[i].names, a[i].mode, a[i].words, c->w);
 }
 
 void frame_keys(struct canvas *c, const struct view *view, enum panel_id shown, const char *message, int y,

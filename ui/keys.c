@@ -14,12 +14,13 @@ struct binding binding_table[] = {
 		"fold and unfold equal partitions; name, address and clocks of one GPU" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(RANKS), { UI_KEY_ENTER }, "open", "command line, environment, executable of the rank" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(STACKS), { UI_KEY_ENTER }, "open", "the whole stack of the class; the other threads" },
+	{ ACTION_OPEN, GROUP_PANEL, ON(WAVES), { UI_KEY_ENTER }, "open", "kernel, code object, registers and instructions of the waves" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(LOG), { UI_KEY_ENTER }, "open", "the whole line, its file and offset" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(EVENTS), { UI_KEY_ENTER }, "open",
 		"evidence and next step; on a bookmark: go there in time" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(SERVER) | ON(SOURCES), { UI_KEY_ENTER }, "open", "the whole text of the line" },
 
-	{ ACTION_PANEL, GROUP_MOVE, 0, { '1', '2', '3', '4', '5', '6', '7', '8' }, "panel", "panel by its number" },
+	{ ACTION_PANEL, GROUP_MOVE, 0, { '1', '2', '3', '4', '5', '6', '7', '8', '9' }, "panel", "panel by its number" },
 	{ ACTION_NEXT_PANEL, GROUP_MOVE, 0, { UI_KEY_TAB }, "next-panel", "next panel" },
 	{ ACTION_PREVIOUS_PANEL, GROUP_MOVE, 0, { UI_KEY_BACK_TAB }, "previous-panel", "previous panel" },
 	{ ACTION_UP, GROUP_MOVE, 0, { UI_KEY_UP, 'k' }, "up", "up" },
@@ -57,6 +58,7 @@ struct binding binding_table[] = {
 
 	{ ACTION_STACKS, GROUP_DO, 0, { 's' }, "stacks", "take the stacks of all ranks (stops nothing)" },
 	{ ACTION_CLASSES, GROUP_DO, 0, { 'c' }, "classes", "stack classes" },
+	{ ACTION_WAVES, GROUP_DO, 0, { 'w' }, "waves", "GPU faults, waves and queues" },
 	{ ACTION_PID, GROUP_DO, 0, { 'o' }, "pid", "watch a process by its PID" },
 	{ ACTION_COMMAND, GROUP_DO, 0, { ':' }, "command", "command: goto TIME, note TEXT, help, quit, or a panel's name" },
 

@@ -50,6 +50,7 @@ enum panel_id {
 	PANEL_GPUS,
 	PANEL_RANKS,
 	PANEL_STACKS,
+	PANEL_WAVES,
 	PANEL_LOG,
 	PANEL_EVENTS,
 	PANEL_SOURCES,
@@ -78,6 +79,7 @@ enum action {
 	ACTION_FILTER,
 	ACTION_STACKS,
 	ACTION_CLASSES,
+	ACTION_WAVES,
 	ACTION_PID,
 	ACTION_PAUSE,
 	ACTION_LIVE,
@@ -104,7 +106,7 @@ enum action {
 
 enum key_group { GROUP_PANEL, GROUP_MOVE, GROUP_LOOK, GROUP_TIME, GROUP_DO, GROUP_PROGRAM, GROUP_COUNT };
 
-#define BINDING_KEYS 8
+#define BINDING_KEYS 10
 
 struct binding {
 	enum action action;

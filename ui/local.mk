@@ -22,6 +22,7 @@ libui_a_SOURCES = \
 	ui/panel_server.c \
 	ui/panel_sources.c \
 	ui/panel_stacks.c \
+	ui/panel_waves.c \
 	ui/prompt.c ui/prompt.h \
 	ui/rows.c ui/rows.h \
 	ui/spark.c ui/spark.h \

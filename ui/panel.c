@@ -19,6 +19,7 @@ const struct panel panel_table[PANEL_COUNT] = {
 	[PANEL_GPUS] = { PANEL_GPUS, "GPUs", false, false, false, panel_gpus },
 	[PANEL_RANKS] = { PANEL_RANKS, "Ranks", false, false, true, panel_ranks },
 	[PANEL_STACKS] = { PANEL_STACKS, "Stacks", false, false, false, panel_stacks },
+	[PANEL_WAVES] = { PANEL_WAVES, "Waves", false, false, true, panel_waves },
 	[PANEL_LOG] = { PANEL_LOG, "Log", true, false, true, panel_log },
 	[PANEL_EVENTS] = { PANEL_EVENTS, "Events", true, false, true, panel_events },
 	[PANEL_SOURCES] = { PANEL_SOURCES, "Sources", false, false, false, panel_sources },

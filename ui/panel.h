@@ -39,6 +39,7 @@ void panel_server(struct build *b);
 void panel_gpus(struct build *b);
 void panel_ranks(struct build *b);
 void panel_stacks(struct build *b);
+void panel_waves(struct build *b);
 void panel_log(struct build *b);
 void panel_events(struct build *b);
 void panel_sources(struct build *b);

@@ -30,7 +30,7 @@ static void group(struct build *b, enum key_group which)
 		rows_start(b->rows, rows_key("help", i), 0);
 		rows_gap(b->rows, 3);
 		if (binding->action == ACTION_PANEL)
-			snprintf(text, sizeof text, "1-8");
+			snprintf(text, sizeof text, "1-9");
 		else
 			keys_names(text, sizeof text, binding);
 		rows_cell(b->rows, key_w, STYLE_KEY, span_of(text));

@@ -390,6 +390,9 @@ static void act(struct ui *ui, enum action action, int key, const struct view *v
 	case ACTION_CLASSES:
 		show(ui, PANEL_STACKS);
 		break;
+	case ACTION_WAVES:
+		show(ui, PANEL_WAVES);
+		break;
 	case ACTION_MARKS:
 		show_marks(ui);
 		break;

@@ -112,7 +112,7 @@ def replay_tests(db):
     t.keys("?")
     report(t.wait("previous panel"), "help lists the keys", t.text())
     t.keys("q")
-    t.keys("6")
+    t.keys("7")
     t.keys("/access fault\r")
     report(t.wait("Memory access fault by GPU"), "search in the log", t.text())
     t.size(40, 10)

@@ -15,7 +15,7 @@ static const struct {
 } sizes[] = { { 80, 24 }, { 60, 10 }, { 200, 60 }, { 40, 10 }, { 20, 5 }, { 19, 5 } };
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
 
-static const char *const panel_names[] = { "", "overview", "server", "gpus", "ranks", "stacks", "log", "events",
+static const char *const panel_names[] = { "", "overview", "server", "gpus", "ranks", "stacks", "waves", "log", "events",
 	"sources", "help" };
 
 /* --- comparing --- */
@@ -118,7 +118,7 @@ static void golden(struct scene *s, const char *scene, int panel, bool ascii, co
 
 static void hung_every_panel(void **state)
 {
-	static const char *const keys[] = { "", "jjjj", "jj\r", "jj\r", "jjj\r", "\r", "/TP3\r", "k\r", "", "/zoom" };
+	static const char *const keys[] = { "", "jjjj", "jj\r", "jj\r", "jjj\r", "\r", "j\r", "/TP3\r", "k\r", "", "/zoom" };
 	struct scene s;
 
 	(void)state;
@@ -138,6 +138,12 @@ static void other_scenes(void **state)
 	scene_healthy(&s);
 	golden(&s, "healthy", PANEL_OVERVIEW, false, "", SIZES);
 	golden(&s, "healthy", PANEL_STACKS, false, "", 1);
+	scene_release(&s);
+
+	scene_fault(&s);
+	golden(&s, "fault", PANEL_WAVES, false, "jjjj\r", SIZES);
+	golden(&s, "fault", PANEL_WAVES, true, "", SIZES);
+	golden(&s, "fault", PANEL_EVENTS, false, "", 1);
 	scene_release(&s);
 
 	scene_empty(&s);

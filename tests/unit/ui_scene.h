@@ -200,6 +200,33 @@ static inline void scene_hung(struct scene *s)
 	scene_evidence(s, "stacks", "TP[0-2,4-7]: synchronize <- all_reduce, equal x2", 7);
 }
 
+/* A fault with a dump: waves of two kernels, one of many; garbage in the JSON of one. */
+static inline void scene_fault(struct scene *s)
+{
+	static const char wave[] = "{'t':%lld,'node':'n1','kind':'wave','via':'agent','wave':%d,'state':'stopped','reasons':['%s'],'pc':'%s',"
+				   "'kernel':'%s','kernel_code_entry':'0x7f20f5e52900','complete':1,'rank':'TP3','file':'/var/log/server.log','offset':4711,"
+				   "'code_object':{'scheme':'memory','pid':12,'uri':'memory://12#offset=0x1000&size=400','loaded':'0x7f20-0x7f30'},"
+				   "'arrow':{'pc':'%s','offset':3012,'insn':'s_endpgm'}%s}";
+
+	scene_init(s);
+	scene_server(s, "ok", 200);
+	scene_gpus(s, 8, 0, 0);
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'fault','kfd_node':5,'agent':'0x55','address':'0x7f21c8a00000',"
+			"'reason':'Page not present or supervisor privilege','rank':'TP3'}", AT(12));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'queue_error','status':'HSA_STATUS_ERROR_EXCEPTION','queue':'0x7f1e'}", AT(11));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'page_fault','pci':'0000:0b:00.0','address':'0x7f21c8a00000','process':'python'}", AT(12));
+	for (int i = 0; i < 12; i++)
+		FEED(&s->model, wave, AT(12), 100 + i, "ASSERT_TRAP", "0x7f20f5e534c4",
+			"void at::native::index_elementwise_kernel<128, 4, at::native::index_copy_kernel_impl<at::native::OpaqueType<4> >(at::TensorIterator&)>"
+			"(long, at::native::index_copy_kernel_impl)", "0x7f20f5e534c4",
+			i ? "" : ",'registers':'scalar registers:\\n            s0: ffffffff            s1: ffffffff\\n'");
+	FEED(&s->model, wave, AT(12), 200, "MEMORY_VIOLATION", "0x7e00", "_swa_write_kernel", "0x7e00", ",'count':3");
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'wave','via':'agent','state':'running','reasons':[]}", AT(12));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_dispatch','target':'1:9:1','grid':[20480,1,1],'fence':'B|Aa|Ra','kernel':'aiter::allgather_vec'}", AT(3));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_queue','target':'1:9','type':'HSA','read':15,'write':32}", AT(3));
+	scene_judge(s, STATE_FAULT, "", 'A', 12, "Memory access fault by GPU node-5 on address 0x7f21c8a00000", "read the log around it", "");
+}
+
 static inline void scene_healthy(struct scene *s)
 {
 	scene_init(s);
