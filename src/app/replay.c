@@ -134,6 +134,9 @@ static void read_meta(struct replay *r, int64_t stall_ms)
 	buf_release(&text);
 	core_init(&r->core, r->node, stall_ms ? stall_ms : 30000);
 	r->core.replaying = true;
+	buf_init(&text, 64);
+	r->core.triage.clockless = reader_meta(r->reader, "clockless", &text) && span_is(buf_as_span(&text), "1");
+	buf_release(&text);
 }
 
 static int open_reader(struct replay *r, const char *path, struct error *error)

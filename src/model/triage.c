@@ -6,10 +6,13 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/explain.h"
 #include "model/facts.h"
 
 #define DISPROVED_MS 10000      /* progress so long after a fatal line shows that it was none */
@@ -570,11 +573,65 @@ static void keep_since(struct verdict *v, const struct model *m, int64_t now)
 	v->since = since;
 }
 
+static void state_of(struct verdict *out, const struct explain *e)
+{
+	static const struct { const char *word; enum state state; } table[] = { { "fault", STATE_FAULT }, { "crashed", STATE_DEAD },
+		{ "silent livelock", STATE_HUNG }, { "CPU-side deadlock", STATE_HUNG }, { "loading", STATE_LOADING }, { "idle", STATE_IDLE },
+		{ "healthy", STATE_HEALTHY } };
+
+	for (size_t i = 0; e->word && i < sizeof table / sizeof table[0]; i++)
+		if (strcmp(table[i].word, e->word) == 0)
+			out->state = table[i].state;
+	if (out->state == STATE_HUNG)
+		say(out->where, sizeof out->where, "%s", strcmp(e->word, "silent livelock") != 0 ? "host"
+			: e->groups && e->group[0].wait == WAIT_COLLECTIVE			? "collective"
+												: "kernel");
+}
+
+/* Everything the model holds, as explain() wants it. */
+static void triage_clockless(struct verdict *out, const struct model *m)
+{
+	size_t room = m->subject.count, n = 0, at;
+	const struct observation **list, *o;
+	struct explain *e = mem_alloc(sizeof *e);
+
+	for (int k = 0; k < KIND_COUNT; k++)
+		room += (size_t)m->event[k].count;
+	list = mem_array(NULL, room + 1, sizeof *list);
+	for (enum kind k = 0; k < KIND_COUNT; k++) {
+		if (kind_table[k].storage != STORAGE_EVENT) {
+			for (at = 0; n < room && (o = model_next(m, k, &at));)
+				list[n++] = o;
+			continue;
+		}
+		for (int i = m->event[k].count; i-- > 0 && n < room;)
+			list[n++] = model_event(m, k, i);
+	}
+	explain(e, list, n);
+	memset(out, 0, sizeof *out);
+	state_of(out, e);
+	out->grade = 'C';
+	out->rule = e->rule ? e->rule : "unknown";
+	say(out->reason, sizeof out->reason, "%s", e->reason);
+	say(out->next, sizeof out->next, "%s", e->next);
+	if (e->outliers)
+		say(out->candidates, sizeof out->candidates, "%s", e->outlier[0]);
+	for (int i = 0; i < e->suspects && i < 3; i++)
+		evidence(out, 0, "kernel", "%.*s", fit(e->suspect[i], 110), e->suspect[i].at);
+	free(list);
+	free(e);
+}
+
 void triage(struct verdict *out, const struct model *m, struct ranks *ranks, const struct triage_options *options, int64_t now)
 {
 	struct facts facts;
 
 	ranks_build(ranks, m);
+	if (options->clockless) {
+		triage_clockless(out, m);
+		keep_since(out, m, now);
+		return;
+	}
 	facts_gather(&facts, m, ranks, options, now);
 	for (size_t i = 0; i < sizeof rule_table / sizeof rule_table[0]; i++) {
 		memset(out, 0, sizeof *out);

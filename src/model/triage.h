@@ -35,6 +35,7 @@ struct verdict {
 };
 
 struct triage_options {
+	bool clockless;         /* a session made by explain: what was found in texts, all at one time; judged by explain.h */
 	int64_t stall_ms;       /* HUNG this long after the last progress at the latest; default 30000 */
 };
 

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""hangtop explain on inputs in real shapes, each with the part of the answer that must be right; and on bad input. Speaks TAP.
+
+tests/data/explain/KIND/NAME/input.* and expect.json: a subset of the object of --json. Lists are compared in order and length; ranks,
+outliers, reasons and suspect_kernels as sets, stack_groups in any order; 0x numbers by value; text without case and final dot; null is
+null or missing.
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HANGTOP = os.path.join(os.environ.get("builddir", "."), "hangtop")
+DATA = os.path.join(os.environ.get("srcdir", "."), "tests", "data", "explain")
+SETS = {"ranks", "outliers", "reasons", "suspect_kernels"}
+HEX = re.compile(r"^0x[0-9a-f]+$", re.I)
+results = []
+
+
+def report(ok, name, why=""):
+    results.append(bool(ok))
+    print("%s %d - %s" % ("ok" if ok else "not ok", len(results), name), flush=True)
+    if not ok:
+        print("# " + str(why).replace("\n", "\n# "), flush=True)
+
+
+def number(x):
+    text = str(x).strip()
+    if HEX.match(text):
+        return int(text, 16)
+    return int(text) if text.isdigit() else None
+
+
+def same(want, got):
+    if want is None or got is None:
+        return want is got
+    if isinstance(want, bool) or isinstance(got, bool):
+        return want is got
+    if isinstance(want, (int, float)) and isinstance(got, (int, float)):
+        return abs(want - got) <= 1e-3 * max(1.0, abs(want))
+    if number(want) is not None and number(want) == number(got):
+        return True
+    return str(want).strip().rstrip(".").lower() == str(got).strip().rstrip(".").lower()
+
+
+def differences(want, got, path="", key=""):
+    if isinstance(want, dict):
+        if not isinstance(got, dict):
+            return ["%s: no object" % path]
+        return [d for k, v in want.items() for d in differences(v, got.get(k), "%s.%s" % (path, k), k)]
+    if isinstance(want, list):
+        got = got if isinstance(got, list) else []
+        if key in SETS:
+            return [] if sorted(map(str, want)) == sorted(map(str, got)) else ["%s: %s, not %s" % (path, got, want)]
+        if key == "stack_groups":
+            have = [sorted(map(str, g["ranks"])) for g in got]
+            return ["%s: no group %s" % (path, g["ranks"]) for g in want if sorted(map(str, g["ranks"])) not in have]
+        if len(want) != len(got):
+            return ["%s: %d entries, not %d" % (path, len(got), len(want))]
+        return [d for i, v in enumerate(want) for d in differences(v, got[i], "%s[%d]" % (path, i))]
+    return [] if same(want, got) else ["%s: %s, not %s" % (path, json.dumps(got)[:100], json.dumps(want)[:100])]
+
+
+def run(*args, stdin=None, stdout=subprocess.PIPE):
+    return subprocess.run([HANGTOP, "explain", *args], input=stdin, stdout=stdout, stderr=subprocess.PIPE, timeout=60)
+
+
+def explain(*args, stdin=None):
+    return json.loads(run("--json", *args, stdin=stdin).stdout.decode("utf-8"))
+
+
+def without_names(answer):
+    text = json.dumps(answer)
+    return re.sub(r'"file": (null|"[^"]*")', '"file": 0', text)
+
+
+def cases():
+    return sorted(glob.glob(os.path.join(DATA, "*", "*", "expect.json")))
+
+
+def kinds():
+    for kind in sorted(set(c.split(os.sep)[-3] for c in cases())):
+        wrong = []
+        for expect in [c for c in cases() if c.split(os.sep)[-3] == kind]:
+            source = glob.glob(os.path.join(os.path.dirname(expect), "input.*"))[0]
+            want = json.load(open(expect, encoding="utf-8"))
+            try:
+                found = differences(want, explain(source))
+                again = explain("-", stdin=open(source, "rb").read())
+                if without_names(explain(source)) != without_names(again):
+                    found.append("standard input gives another answer")
+                text = run(source)
+                if text.stderr or not text.stdout.strip():
+                    found.append("as text: %s" % text.stderr.decode())
+            except Exception as e:  # no JSON, too slow, a crash
+                found = ["no usable output: %s" % e]
+            wrong += ["%s %s" % (source.split(os.sep)[-2], d) for d in found]
+        report(not wrong, "inputs of kind %s" % kind, "\n".join(wrong))
+
+
+def can_fail():
+    source = glob.glob(os.path.join(DATA, "wave", "*assert*", "input.*"))[0]
+    answer = explain(source)
+    report(differences({"verdict": "healthy", "waves": [{"pc": "0x1"}]}, answer) and not differences({"verdict": "fault"}, answer),
+           "a wrong expectation is seen")
+
+
+def together():
+    sources = [glob.glob(os.path.join(os.path.dirname(c), "input.*"))[0] for c in cases()]
+    answer = explain(*sources)
+    report(answer["verdict"] == "fault" and len(answer["waves"]) > 20 and len(answer["gpus"]) > 60, "all inputs in one call")
+
+
+def bad_input(folder):
+    empty = os.path.join(folder, "empty")
+    open(empty, "w").close()
+    noise = os.path.join(folder, "noise")
+    with open(noise, "wb") as f:
+        f.write(bytes((i * 7919 >> 3) & 255 for i in range(300000)) + b"\0" * 5000 + b"{" * 20000 + b"\r" * 5000 + b'["' + b"x" * 100000)
+    missing = run("--json", os.path.join(folder, "no-such"))
+    report(missing.returncode == 66 and b"no-such" in missing.stderr, "a missing file is said, status 66", missing)
+    report(run("--json", folder).returncode == 66, "a folder is no text")
+    report(explain(empty)["verdict"] is None and run("--json", empty).returncode == 3, "an empty file: cannot be told, status 3")
+    report(explain(noise)["verdict"] is None, "noise tells nothing")
+    report(explain(noise, empty)["counts"]["bytes"] == os.path.getsize(noise), "every byte is counted")
+    with open("/dev/full", "w") as full:
+        report(run(empty, stdout=full).returncode == 73, "a full standard output is status 73")
+    report(run().returncode == 64, "no file is wrong usage")
+
+
+def session(folder):
+    db = os.path.join(folder, "x.hangtop")
+    source = glob.glob(os.path.join(DATA, "wave", "*assert*", "input.*"))[0]
+    kept = run("--db", db, source)
+    lines = subprocess.run([HANGTOP, "export", db], stdout=subprocess.PIPE, timeout=60).stdout.decode().splitlines()
+    kinds_kept = [json.loads(line)["kind"] for line in lines]
+    report(kept.returncode == 2 and "wave" in kinds_kept and "queue_error" in kinds_kept, "--db keeps what was found", kinds_kept)
+    replay = subprocess.run([HANGTOP, "replay", db, "--once", "--json"], stdout=subprocess.PIPE, timeout=60)
+    verdict = json.loads(replay.stdout.decode())["verdict"]
+    report(verdict == "fault" and replay.returncode == 2, "a replay of it comes to the same verdict", replay.stdout.decode()[:300])
+
+
+def main():
+    n = len(set(c.split(os.sep)[-3] for c in cases()))
+    print("1..%d" % (n + 11))
+    kinds()
+    can_fail()
+    together()
+    with tempfile.TemporaryDirectory() as folder:
+        bad_input(folder)
+        session(folder)
+    return 0 if all(results) and len(results) == n + 11 else 1
+
+
+sys.exit(main())
