@@ -141,13 +141,19 @@ void models_error_words(struct span body, struct buf *out)
 	json_error_t why;
 	json_t *root = load(body, &why), *text = error_text(root);
 	struct span words = span_trim(span_sub(body, 0, 4 * WORDS_MAX));
+	struct buf clean;
+	size_t n;
 
 	if (json_is_string(text))
 		words = span_make(json_string_value(text), json_string_length(text));
 	else if (root || looks_html(body))
 		words = span_make(NULL, 0);
-	words = span_sub(words, 0, WORDS_MAX);
-	if (words.len)
-		text_scrub(out, words);
+	/* Scrubbing makes foreign bytes longer: cut behind it, between characters. */
+	buf_init(&clean, 0);
+	text_scrub(&clean, span_sub(words, 0, 4 * WORDS_MAX));
+	for (n = clean.len < WORDS_MAX ? clean.len : WORDS_MAX; n < clean.len && n && ((unsigned char)clean.at[n] & 0xc0) == 0x80;)
+		n--;
+	buf_add(out, buf_string(&clean), n);
+	buf_release(&clean);
 	json_decref(root);
 }
