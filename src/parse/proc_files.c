@@ -67,8 +67,9 @@ void proc_status_parse(struct span text, struct proc_status *out)
 			struct span rest = line, word;
 			int64_t value;
 
-			if (span_skip(&rest, line_of[i].name) && span_word(&rest, &word) && span_int(word, &value))
-				*(int64_t *)((char *)out + line_of[i].at) = value * line_of[i].scale;
+			if (span_skip(&rest, line_of[i].name) && span_word(&rest, &word) && span_int(word, &value) &&
+				!__builtin_mul_overflow(value, line_of[i].scale, &value))
+				*(int64_t *)((char *)out + line_of[i].at) = value;
 		}
 	}
 }
