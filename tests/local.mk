@@ -15,6 +15,7 @@ include $(srcdir)/tests/unit/base.mk
 include $(srcdir)/tests/unit/parse_log.mk
 include $(srcdir)/tests/unit/parse_gpu.mk
 include $(srcdir)/tests/unit/parse_proc.mk
+include $(srcdir)/tests/unit/scan.mk
 include $(srcdir)/tests/unit/model.mk
 include $(srcdir)/tests/unit/signatures.mk
 include $(srcdir)/tests/unit/store.mk
@@ -24,3 +25,4 @@ include $(srcdir)/tests/unit/app.mk
 include $(srcdir)/tests/unit/doctor.mk
 include $(srcdir)/tests/e2e/local.mk
 include $(srcdir)/tests/bench/local.mk
+include $(srcdir)/tests/fuzz/local.mk
