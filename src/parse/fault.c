@@ -343,19 +343,20 @@ static void start_packet(struct fault_scan *f, uint64_t offset)
 	p->rptr = p->wptr = -1;
 }
 
-/* "[a, b, c]" as JSON. */
+/* "[a, b, c]" as JSON, instead of what is in `out`. */
 static bool numbers(struct span s, struct buf *out)
 {
 	uint64_t n;
 	bool first = true;
 
+	buf_clear(out);
 	if (!span_skip(&s, "["))
 		return false;
 	buf_char(out, '[');
 	for (int i = 0; i < 3; i++) {
 		while (s.len && *s.at == ' ')
 			s = span_sub(s, 1, s.len);
-		if (!span_take_uint(&s, &n))
+		if (!span_take_uint(&s, &n) || n > INT64_MAX)
 			break;
 		buf_printf(out, "%s%llu", first ? "" : ",", (unsigned long long)n);
 		first = false;
@@ -365,6 +366,8 @@ static bool numbers(struct span s, struct buf *out)
 			break;
 	}
 	buf_char(out, ']');
+	if (first)
+		buf_clear(out);
 	return !first;
 }
 

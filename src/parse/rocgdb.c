@@ -155,7 +155,7 @@ bool rocgdb_numbers(struct span s, char *out, size_t size)
 	out[0] = '[';
 	for (int i = 0; i < 3; i++) {
 		s = span_trim(s);
-		if (!span_take_uint(&s, &n))
+		if (!span_take_uint(&s, &n) || n > INT64_MAX)
 			return false;
 		len += (size_t)snprintf(out + len, size - len, "%s%llu", i ? "," : "", (unsigned long long)n);
 		if (len + 24 > size)
