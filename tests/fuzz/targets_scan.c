@@ -4,6 +4,7 @@
 #include "targets.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,10 @@ static void round_trip(const struct observation *o)
 	buf_init(&arena, 64 << 20);
 	observation_encode(o, &once);
 	FUZZ_EXPECT(!memchr(buf_string(&once), '\n', once.len));
-	FUZZ_EXPECT(observation_decode(buf_as_span(&once), &back, &arena, &error) == 0);
+	if (observation_decode(buf_as_span(&once), &back, &arena, &error) < 0) {
+		fprintf(stderr, "does not hold: %s: %s\n", error.text, buf_string(&once));
+		abort();
+	}
 	FUZZ_EXPECT(back.kind == o->kind && back.t == o->t);
 	observation_encode(&back, &twice);
 	FUZZ_EXPECT(span_same(buf_as_span(&once), buf_as_span(&twice)));
@@ -206,7 +210,11 @@ static void whole_json(struct span text)
 	json_error_t error;
 	json_t *root = json_loadb(text.at, text.len, JSON_ALLOW_NUL, &error);
 
-	FUZZ_EXPECT(root);
+	if (!root) {
+		fprintf(stderr, "does not hold: %s at %d: %.*s\n", error.text, error.position, 100,
+			text.at + (error.position > 60 ? error.position - 60 : 0));
+		abort();
+	}
 	FUZZ_EXPECT(json_is_object(root));
 	json_decref(root);
 }
