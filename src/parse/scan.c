@@ -299,6 +299,8 @@ static bool waiting_but_wave(const struct scan *s)
 static inline void whole_line(struct scan *s, const char *at, size_t len, uint64_t offset)
 {
 	s->count.lines++;
+	if (len > LINE_KEPT_MAX) /* as much of it as would be kept had it come in pieces */
+		len = LINE_KEPT_MAX;
 	if (len == 0) {
 		if (waiting(s) || s->json.open)
 			take_line(s, at, 0, offset);
