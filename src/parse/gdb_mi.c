@@ -276,23 +276,20 @@ static void read_record(struct rocgdb_scan *g, struct span s, uint64_t offset)
 	members(&mi, s, 0, 0, NULL);
 }
 
-/* Brackets that are open at the end of a text; strings do not count. */
-static int depth_of(struct span s)
+/* Brackets that are open at the end of a line of a record; strings do not count. */
+static int depth_after(struct rocgdb_scan *g, struct span s)
 {
-	bool string = false;
-	int depth = 0;
-
 	for (size_t i = 0; i < s.len; i++) {
 		char c = s.at[i];
 
-		if (string && c == '\\')
+		if (g->mi_string && c == '\\')
 			i++;
 		else if (c == '"')
-			string = !string;
-		else if (!string)
-			depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+			g->mi_string = !g->mi_string;
+		else if (!g->mi_string)
+			g->mi_depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
 	}
-	return depth;
+	return g->mi_depth;
 }
 
 /* ~"text\n" and &"text\n": what gdb would have printed. */
@@ -321,7 +318,7 @@ bool gdb_mi_line(struct rocgdb_scan *g, const struct line *l)
 
 	if (g->mi_text.len) {
 		buf_span(&g->mi_text, s);
-		if (depth_of(buf_as_span(&g->mi_text)) <= 0 || g->mi_text.cut) {
+		if (depth_after(g, s) <= 0 || g->mi_text.cut) {
 			read_record(g, buf_as_span(&g->mi_text), g->mi_offset);
 			buf_clear(&g->mi_text);
 		}
@@ -339,7 +336,9 @@ bool gdb_mi_line(struct rocgdb_scan *g, const struct line *l)
 		return false;
 	rocgdb_see(g, l->offset, false);
 	s = span_sub(s, (size_t)span_find_char(s, ',') + 1, s.len);
-	if (depth_of(s) <= 0) {
+	g->mi_string = false;
+	g->mi_depth = 0;
+	if (depth_after(g, s) <= 0) {
 		read_record(g, s, l->offset);
 		return true;
 	}

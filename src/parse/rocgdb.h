@@ -40,6 +40,8 @@ struct rocgdb_scan {
 	bool signal_thread;     /* "Thread 6 received signal": of the GPU when the next line says so */
 	uint64_t offset;
 	struct buf mi_text;     /* a record of MI whose brackets are not closed yet */
+	bool mi_string;         /* it ends inside a string */
+	int mi_depth;
 	uint64_t mi_offset;
 	struct buf row;         /* a row that may go on in the next line */
 	uint64_t row_offset;
