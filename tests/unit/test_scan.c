@@ -11,46 +11,56 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "parse/scan.h"
+#include "parse/wave.h"
 #include "source/reading_say.h"
 
 #include "profile_file.h"
 
-#define SMALL 1500              /* bytes: every cut is tried */
-#define CUTS 40                 /* else so many */
+#define SMALL 4096              /* bytes: every cut is tried */
+#define CUTS 300                /* else so many, and every end of a line */
+#define BYTEWISE 20000          /* bytes: also one at a time */
+#define TIMES 64                /* a scan serves so often: making one costs more than small texts */
+#define GROWTH_MAX (80 << 10)   /* KiB that unbounded inputs may make this process grow by */
 
 struct heard {
-	struct buf text;
-	uint64_t readings, unknown;
+	struct buf text;        /* everything that was read */
+	bool silent;            /* only counted */
+	uint64_t readings;
 };
 
-/* Everything a reading says, as text. */
 static void on_reading(void *context, const struct reading *r)
 {
 	struct heard *h = context;
+	enum kind kind = kind_by_name(span_of(r->kind));
 	struct observation o;
 
 	h->readings++;
-	buf_printf(&h->text, "%s @%llu", r->kind, (unsigned long long)r->offset);
+	if (kind == KIND_COUNT)
+		fail_msg("kinds.def has no %s", r->kind);
+	assert_true(reading_observation(r, "n", 1, NULL, &o));
+	if (!h->silent)
+		buf_printf(&h->text, "%s @%llu", r->kind, (unsigned long long)r->offset);
 	for (int i = 0; i < r->fields; i++) {
 		const struct reading_field *f = &r->field[i];
 
+		if (field_by_name(kind, span_of(f->name)) < 0)
+			fail_msg("kinds.def has no %s of %s", f->name, r->kind);
+		if (h->silent)
+			continue;
+		buf_printf(&h->text, " %s=", f->name);
 		if (f->type == READING_INT)
-			buf_printf(&h->text, " %s=%lld", f->name, (long long)f->number);
+			buf_printf(&h->text, "%lld", (long long)f->number);
 		else if (f->type == READING_REAL)
-			buf_printf(&h->text, " %s=%g", f->name, f->real);
+			buf_printf(&h->text, "%a", f->real);
 		else
-			buf_printf(&h->text, " %s=%.*s", f->name, (int)f->text.len, f->text.at);
-		if (kind_by_name(span_of(r->kind)) == KIND_COUNT || field_by_name(kind_by_name(span_of(r->kind)), span_of(f->name)) < 0) {
-			print_error("kinds.def has no %s of %s\n", f->name, r->kind);
-			h->unknown++;
-		}
+			buf_span(&h->text, f->text);
 	}
-	buf_char(&h->text, '\n');
-	assert_true(reading_observation(r, "n", 1, NULL, &o));
+	if (!h->silent)
+		buf_char(&h->text, '\n');
 }
 
 static struct profile_set profiles;
@@ -64,24 +74,81 @@ static struct scan *start(struct heard *h)
 	return scan_new(&options);
 }
 
-/* In pieces of these sizes, over and over. */
-static void hear(struct heard *h, const char *at, size_t len, size_t first, size_t then)
+/* A block of its own, so that a look past its end is seen. */
+static void feed(struct scan *s, const char *at, size_t n)
 {
-	struct scan *s = start(h);
-	size_t done = 0, n = first < len ? first : len;
+	char *piece = malloc(n ? n : 1);
 
-	while (done < len) {
-		/* A block of its own, so that a look past its end is seen. */
-		char *piece = malloc(n ? n : 1);
+	memcpy(piece, at, n);
+	scan_feed(s, piece, n);
+	free(piece);
+}
 
-		memcpy(piece, at + done, n);
-		scan_feed(s, piece, n);
-		free(piece);
+static uint64_t dice = UINT64_C(88172645463325252);
+
+static size_t roll(size_t below)
+{
+	dice ^= dice << 13;
+	dice ^= dice >> 7;
+	dice ^= dice << 17;
+	return (size_t)(dice % below);
+}
+
+/* --- where the input is cut does not matter --- */
+
+/* Two scans of the same text, over and over as one file after the other: one gets it whole, one in pieces. */
+struct pair {
+	const char *path, *text;
+	size_t len;
+	struct scan *whole, *cut;
+	struct heard heard_whole, heard_cut;
+	int times;
+};
+
+static void pair_end(struct pair *p)
+{
+	scan_flush(p->whole, true);
+	scan_flush(p->cut, true);
+	assert_string_equal(buf_string(&p->heard_whole.text), buf_string(&p->heard_cut.text));
+	scan_free(p->whole);
+	scan_free(p->cut);
+	buf_release(&p->heard_whole.text);
+	buf_release(&p->heard_cut.text);
+	p->times = 0;
+}
+
+/* First a piece of `first` bytes, then of `then` (0: the rest; SIZE_MAX: of any size). */
+static void feed_cut(struct pair *p, size_t first, size_t then)
+{
+	size_t done = first < p->len ? first : p->len;
+
+	feed(p->cut, p->text, done);
+	while (done < p->len) {
+		size_t left = p->len - done, n = then == SIZE_MAX ? roll(200) : then ? then : left;
+
+		n = n < left ? n : left;
+		feed(p->cut, p->text + done, n);
 		done += n;
-		n = then && then < len - done ? then : len - done;
 	}
-	scan_flush(s, true);
-	scan_free(s);
+}
+
+static void pair_try(struct pair *p, size_t first, size_t then)
+{
+	if (!p->times) {
+		p->whole = start(&p->heard_whole);
+		p->cut = start(&p->heard_cut);
+	}
+	buf_clear(&p->heard_whole.text);
+	buf_clear(&p->heard_cut.text);
+	feed(p->whole, p->text, p->len);
+	feed_cut(p, first, then);
+	scan_next_file(p->whole);
+	scan_next_file(p->cut);
+	if (strcmp(buf_string(&p->heard_whole.text), buf_string(&p->heard_cut.text)) != 0)
+		fail_msg("%s cut at %zu, then %zu: other readings:\n%s\nnot\n%s", p->path, first, then, buf_string(&p->heard_cut.text),
+			buf_string(&p->heard_whole.text));
+	if (++p->times == TIMES)
+		pair_end(p);
 }
 
 static char *read_all(const char *path, size_t *len)
@@ -99,76 +166,139 @@ static char *read_all(const char *path, size_t *len)
 	return text;
 }
 
-static void same_as(const struct heard *want, const char *path, const char *text, size_t len, size_t first, size_t then)
+static void try_cuts(const char *path, const char *text, size_t len)
 {
-	struct heard h;
+	struct pair p = { .path = path, .text = text, .len = len };
 
-	hear(&h, text, len, first, then);
-	if (strcmp(buf_string(&h.text), buf_string(&want->text)) != 0)
-		fail_msg("%s cut at %zu, then every %zu: other readings", path, first, then);
-	buf_release(&h.text);
+	for (size_t cut = 0; cut <= len && len <= SMALL; cut++)
+		pair_try(&p, cut, 0);
+	for (size_t cut = 0; cut < len && len > SMALL; cut++)
+		if (text[cut] == '\n') {
+			pair_try(&p, cut, 0);
+			pair_try(&p, cut + 1, 0);
+		}
+	for (int k = 0; k < CUTS && len > SMALL; k++)
+		pair_try(&p, roll(len), 0);
+	if (len <= BYTEWISE)
+		pair_try(&p, 1, 1);
+	for (int k = 0; k < 4; k++)
+		pair_try(&p, 7, k ? SIZE_MAX : 61);
+	if (p.times)
+		pair_end(&p);
 }
 
 static void cuts_do_not_matter(void **state)
 {
 	const char *top = getenv("srcdir");
-	uint64_t dice = 88172645463325252ULL, unknown = 0;
 	char pattern[600];
 	glob_t files;
 
 	(void)state;
 	snprintf(pattern, sizeof pattern, "%s/tests/data/explain/*/*/input.*", top ? top : ".");
 	assert_int_equal(glob(pattern, 0, NULL, &files), 0);
-	assert_true(files.gl_pathc > 50);
+	assert_true(files.gl_pathc > 80);
 	for (size_t i = 0; i < files.gl_pathc; i++) {
-		struct heard whole;
 		size_t len;
 		char *text = read_all(files.gl_pathv[i], &len);
 
-		hear(&whole, text, len, len, 0);
-		unknown += whole.unknown;
-		for (size_t cut = 0; cut <= len && len <= SMALL; cut++)
-			same_as(&whole, files.gl_pathv[i], text, len, cut, 0);
-		for (int k = 0; k < CUTS && len > SMALL; k++) {
-			dice ^= dice << 13;
-			dice ^= dice >> 7;
-			dice ^= dice << 17;
-			same_as(&whole, files.gl_pathv[i], text, len, dice % len, 0);
-		}
-		same_as(&whole, files.gl_pathv[i], text, len, 1, 1);
-		same_as(&whole, files.gl_pathv[i], text, len, 7, 61);
-		buf_release(&whole.text);
+		try_cuts(files.gl_pathv[i], text, len);
 		free(text);
 	}
 	globfree(&files);
-	assert_int_equal(unknown, 0);
 }
 
-static void repeat(struct scan *s, const char *text, int n)
+/* Nor what stands past the part of a line that is looked at. */
+static void long_lines_are_cut_alike(void **state)
 {
-	for (int i = 0; i < n; i++)
-		scan_feed(s, text, strlen(text));
+	static const char head[] = "wave_1: pc=0x10 (kernel_code_entry=0x1 <k(int)>) (stopped, reason: TRAP)";
+	static const char fault[] = "Memory access fault by GPU node-3 (Agent handle: 0x5) on address 0x7f0. Reason: Unknown.";
+	size_t len = 3 << 20;
+	char *text = malloc(len);
+
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		struct pair p = { .path = "a line of 3 MB", .text = text, .len = len };
+
+		memset(text, k & 1 ? ' ' : 'x', len);
+		memcpy(text, head, k & 2 ? sizeof head - 1 : 0);
+		memcpy(text + LINE_KEPT_MAX - 20, fault, sizeof fault - 1);
+		memcpy(text + 2 * LINE_KEPT_MAX, fault, sizeof fault - 1);
+		text[len - 300] = '\n';
+		memcpy(text + len - 200, fault, sizeof fault - 1);
+		pair_try(&p, 1000, 0);
+		pair_try(&p, LINE_KEPT_MAX, 0);
+		pair_try(&p, 2 << 20, 0);
+		pair_try(&p, 100, 300000);
+		pair_end(&p);
+	}
+	free(text);
 }
 
-/* Lines without end, and many of them: all is read, little is kept. */
+/* --- bounds --- */
+
+#define PIECE (64 << 10)
+
+/* `piece` over and over, handed over in blocks, the last one whatever is left. */
+static void feed_many(struct scan *s, const char *piece, size_t n, size_t times)
+{
+	struct buf block;
+
+	buf_init(&block, 2 * PIECE);
+	for (size_t i = 0; i < times; i++) {
+		buf_add(&block, piece, n);
+		if (block.len >= PIECE) {
+			scan_feed(s, block.at, block.len);
+			buf_clear(&block);
+		}
+	}
+	scan_feed(s, buf_string(&block), block.len);
+	buf_release(&block);
+}
+
+static long memory_kib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+/* Lines without end, and many of them: all is counted, little is kept. */
 static void bounds(void **state)
 {
-	static const struct { const char *what, *piece; int times; uint64_t lines; } row[] = {
-		{ "a line of 6 MB", "0123456789abcdef", 400000, 1 },
-		{ "empty lines", "\n", 200000, 200000 },
-		{ "CR only", "\r", 200000, 1 },
-		{ "open brackets", "[", 200000, 1 },
-		{ "an open string of JSON", "{\"a\": \"", 200000, 1 },
-		{ "headers of waves", "wave_1: pc=0x10 (kernel_code_entry=0x1 <k(int)>) (stopped, reason: TRAP)\n", 50000, 50000 },
-		{ "titles of disassemblies", "Disassembly for function k(int):\n", 20000, 20000 },
-		{ "rows of rocgdb", "  1    AMDGPU Wave 1:1:1:1 (0,0,0)/0 \"k\" 0x10 in k ()\n", 20000, 20000 },
-		{ "frames", "    f (x.py:1)\n", 50000, 50000 },
-		{ "threads", "Thread 1 (idle): \"T\"\n", 20000, 20000 },
-		{ "colours", "\033[1;31m", 50000, 1 },
-		{ "prefixes", "(W pid=1) ", 50000, 1 },
-		{ "page faults", "amdgpu 0000:0b:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8)\n", 20000, 20000 },
-		{ "records of MI", "^done,agents=[{id=\"1\",", 20000, 1 },
+#define TEXT(t) t, sizeof t - 1
+	static const struct { const char *what, *piece; size_t n, times; uint64_t lines; uint64_t readings_max; } row[] = {
+		{ "a line of 96 MB", TEXT("0123456789abcdef"), 6 << 20, 1, 2 },
+		{ "empty lines", TEXT("\n"), 200000, 200000, 2 },
+		{ "short lines", TEXT("a b\n"), 1000000, 1000000, 2 },
+		{ "NULs", TEXT("\0"), 10 << 20, 1, 2 },
+		{ "lines of NULs", TEXT("\0\0\0\n"), 100000, 100000, 2 },
+		{ "CR only", TEXT("\r"), 3 << 20, 1, 2 },
+		{ "states of a bar", TEXT("Loading safetensors checkpoint shards:  10% Completed | 1/8 [00:01<00:07]\r"), 200000, 1, 4 },
+		{ "open brackets", TEXT("["), 10 << 20, 1, 2 },
+		{ "open brackets in lines", TEXT("[[[[\n"), 1 << 20, 1 << 20, 2 },
+		{ "an open string of JSON", TEXT("{\"a\": \"bbbbbbbb"), 6 << 20, 1, 2 },
+		{ "an open document of JSON", TEXT("{\"card0\": {\n"), 6 << 20, 6 << 20, 2 },
+		{ "headers of waves", TEXT("wave_1: pc=0x10 (kernel_code_entry=0x1 <k(int)>) (stopped, reason: TRAP)\n"), 100000, 100000, WAVES_ROWS + 100 },
+		{ "titles of disassemblies", TEXT("Disassembly for function k(int):\n"), 20000, 20000, 20010 },
+		{ "a disassembly without end", TEXT("Disassembly for function k(int):\n    0x10 <+4>:    s_nop 0\n"), 300000, 600000, 300010 },
+		{ "rows of rocgdb", TEXT("  1    AMDGPU Wave 1:1:1:1 (0,0,0)/0 \"k\" 0x10 in k ()\n"), 100000, 100000, 100010 },
+		{ "dispatches", TEXT("* 1    AMDGPU Dispatch 1:1:1 (PKID 0) [1,1,1] [1,1,1] B|Aa|Ra k(int)\n"), 20000, 20000, 20010 },
+		{ "a stack", TEXT("    f (x.py:1)\n"), 2000000, 2000000, 20 },
+		{ "threads", TEXT("Thread 1 (idle): \"T\"\n"), 2000000, 2000000, 20 },
+		{ "processes", TEXT("Process 1: python3\nThread 1 (idle): \"T\"\n    f (x.py:1)\n"), 50000, 150000, 50010 },
+		{ "colours", TEXT("\033[1;31m"), 2 << 20, 1, 2 },
+		{ "prefixes", TEXT("(W pid=1) "), 2 << 20, 1, 2 },
+		{ "messages in parts", TEXT("2025-06-11T11:46:37.000000000Z stderr P abcdefgh\n"), 1 << 20, 1 << 20, 2 },
+		{ "page faults", TEXT("amdgpu 0000:0b:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8)\n"), 20000, 20000, 20010 },
+		{ "records of MI", TEXT("^done,agents=[{id=\"1\","), 4 << 20, 1, 2 },
+		{ "records of MI in lines", TEXT("^done,agents=[{id=\"1\",\n"), 100000, 100000, 100010 },
+		{ "chunks", TEXT("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n5\n{\"a\":\n"), 200000, 1000000, 200010 },
+		{ "a chunk without end", TEXT("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\nfffffff\n{"), 1, 5, 4 },
+		{ "headers without end", TEXT("HTTP/1.1 200 OK\nA: b\n"), 200000, 400000, 200010 },
+		{ "errors of queues that are not whole", TEXT(":0:rocdevice.cpp :2984: Aborting with error : HSA_STATUS_\n"), 100000, 100000, 100010 },
 	};
+	long before = memory_kib();
 
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -176,14 +306,21 @@ static void bounds(void **state)
 		struct heard h;
 		struct scan *s = start(&h);
 
-		repeat(s, row[i].piece, row[i].times);
+		h.silent = true;
+		feed_many(s, row[i].piece, row[i].n, row[i].times);
 		scan_flush(s, true);
 		scan_count(s, &count);
-		if (count.lines != row[i].lines || count.bytes != strlen(row[i].piece) * (size_t)row[i].times)
-			fail_msg("%s: %llu lines, %llu bytes", row[i].what, (unsigned long long)count.lines, (unsigned long long)count.bytes);
 		scan_free(s);
-		buf_release(&h.text);
+		if (count.lines != row[i].lines || count.bytes != row[i].n * row[i].times)
+			fail_msg("%s: %llu lines, %llu bytes", row[i].what, (unsigned long long)count.lines, (unsigned long long)count.bytes);
+		if (h.readings > row[i].readings_max)
+			fail_msg("%s: %llu readings", row[i].what, (unsigned long long)h.readings);
+#ifndef __SANITIZE_ADDRESS__
+		if (memory_kib() - before > GROWTH_MAX)
+			fail_msg("%s: %ld KiB more memory", row[i].what, memory_kib() - before);
+#endif
 	}
+	(void)before;
 }
 
 /* Past the rows that are kept all waves are counted, and each kernel, pc and reason is told at least once. */
@@ -215,8 +352,9 @@ int main(void)
 {
 	static const char *const names[] = { "atom", "vllm", "sglang", "torchrun", "ollama", "llama.cpp" };
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cuts_do_not_matter),
 		cmocka_unit_test(bounds),
+		cmocka_unit_test(cuts_do_not_matter),
+		cmocka_unit_test(long_lines_are_cut_alike),
 		cmocka_unit_test(waves_are_counted),
 	};
 	int failed;
