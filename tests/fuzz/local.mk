@@ -26,6 +26,6 @@ fuzz: tests/fuzz/fuzz
 
 clean-local: fuzz-clean
 fuzz-clean:
-	rm -rf tests/fuzz/objects tests/fuzz/learned tests/fuzz/fuzz tests/fuzz/fuzz.log
+	rm -rf tests/fuzz/objects tests/fuzz/learned tests/fuzz/broken tests/fuzz/fuzz tests/fuzz/fuzz.log
 
 -include $(wildcard tests/fuzz/objects/*/*/*.d)
