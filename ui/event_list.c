@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "ui/fault_row.h"
 
 #define WORD 8
+#define READ_MS 60000 /* a line and what was read of it become known together, but for the rate limit of lines */
 
 static void add(struct event_list *list, const struct observation *o)
 {
@@ -28,9 +30,38 @@ static bool is_fault(const struct observation *o)
 	return observation_text_is(o, LOG_class, "fault") || observation_text_is(o, LOG_class, "fatal");
 }
 
+/* What the log's lines were read as says more than the line. */
+static const struct {
+	enum kind kind;
+	int offset;
+} read[] = {
+	{ KIND_fault, FAULT_offset },
+	{ KIND_hw_exception, HW_EXCEPTION_offset },
+	{ KIND_queue_error, QUEUE_ERROR_offset },
+	{ KIND_worker_death, WORKER_DEATH_offset },
+	{ KIND_collective, COLLECTIVE_offset },
+	{ KIND_watchdog, WATCHDOG_offset },
+};
+
+static bool is_read(const struct model *m, const struct observation *line)
+{
+	const struct observation *o;
+	int64_t offset, mine;
+
+	if (!observation_get_int(line, LOG_offset, &offset))
+		return false;
+	for (size_t k = 0; k < sizeof read / sizeof *read; k++)
+		for (int i = 0; (o = model_event(m, read[k].kind, i)); i++)
+			if (observation_get_int(o, read[k].offset, &mine) && mine == offset && o->t - line->t < READ_MS &&
+				line->t - o->t < READ_MS && span_same(span_of(o->node), span_of(line->node)))
+				return true;
+	return false;
+}
+
 void event_list_build(struct event_list *list, const struct model *m)
 {
 	static const enum kind kinds[] = { KIND_verdict, KIND_finding, KIND_action, KIND_mark, KIND_note, KIND_log,
+		KIND_fault, KIND_hw_exception, KIND_queue_error, KIND_worker_death, KIND_collective, KIND_watchdog,
 		KIND_page_fault, KIND_driver_event };
 	const struct observation *o;
 	int64_t ended;
@@ -39,7 +70,7 @@ void event_list_build(struct event_list *list, const struct model *m)
 	list->count = 0;
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
 		for (int i = 0; (o = model_event(m, kinds[k], i)); i++)
-			if (kinds[k] != KIND_log || is_fault(o))
+			if (kinds[k] != KIND_log || (is_fault(o) && !is_read(m, o)))
 				add(list, o);
 	while ((o = model_next(m, KIND_source, &at)))
 		if (!observation_text_is(o, SOURCE_state, "ok") && !observation_text_is(o, SOURCE_state, "off"))
@@ -113,6 +144,15 @@ static void finding(struct build *b, const struct observation *o)
 	rows_span(b->rows, STYLE_DIM, panel_field(o, FINDING_rule));
 }
 
+static void fault(struct build *b, const struct observation *o)
+{
+	enum style style;
+	const char *text = fault_word(o, &style);
+
+	word(b, style, text);
+	fault_words(b, o);
+}
+
 void event_row(struct build *b, const struct observation *o)
 {
 	switch (o->kind) {
@@ -149,18 +189,9 @@ void event_row(struct build *b, const struct observation *o)
 	case KIND_process:
 		process(b, o);
 		break;
-	case KIND_page_fault:
-		word(b, STYLE_BAD, "fault");
-		rows_text(b->rows, STYLE_NORMAL, "GPU page fault in the kernel log  ");
-		rows_span(b->rows, STYLE_BOLD, panel_field(o, PAGE_FAULT_pci));
-		rows_text(b->rows, STYLE_NORMAL, " ");
-		rows_span(b->rows, STYLE_NORMAL, panel_field(o, PAGE_FAULT_process));
-		break;
-	case KIND_driver_event:
-		word(b, STYLE_WARN, "driver");
-		rows_span(b->rows, STYLE_NORMAL, panel_field(o, DRIVER_EVENT_text));
-		break;
 	default:
+		if (fault_is(o->kind))
+			fault(b, o);
 		break;
 	}
 }

@@ -3,6 +3,7 @@ libui_a_SOURCES = \
 	ui/canvas.c ui/canvas.h \
 	ui/command.c ui/command.h \
 	ui/event_list.c ui/event_list.h \
+	ui/fault_row.c ui/fault_row.h \
 	ui/frame.c ui/frame.h \
 	ui/gpu_fold.c ui/gpu_fold.h \
 	ui/human_time.c ui/human_time.h \
@@ -29,4 +30,5 @@ libui_a_SOURCES = \
 	ui/term.c ui/term.h \
 	ui/term_palette.c ui/term_palette.h \
 	ui/ui.c ui/ui.h \
-	ui/view.h
+	ui/view.h \
+	ui/waves_fold.c ui/waves_fold.h

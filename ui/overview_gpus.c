@@ -215,7 +215,7 @@ void overview_gpu_put(struct overview *v, int rows)
 
 	if (!v->gpus.count) {
 		overview_start(v, "GPU", 0, PANEL_GPUS);
-		rows_text(v->b->rows, STYLE_DIM, "none seen; panel 8 says what was tried");
+		rows_text(v->b->rows, STYLE_DIM, "none seen; panel 9 says what was tried");
 		return;
 	}
 	if (v->headed) {

@@ -435,6 +435,30 @@ void panel_empty(struct build *b, const char *text)
 	wrap(b, 0, ROW_HEAD, 1, STYLE_DIM, span_of(text));
 }
 
+void panel_fields(struct build *b, uint64_t key, int indent, const struct observation *o)
+{
+	const struct kind_info *kind = &kind_table[o->kind];
+
+	for (int i = 0; i < kind->fields; i++) {
+		struct span text;
+		double real;
+		int64_t n;
+
+		if (observation_is_null(o, i))
+			continue;
+		rows_start(b->rows, key + (uint64_t)i, ROW_DETAIL);
+		rows_gap(b->rows, indent);
+		rows_cell(b->rows, 12, STYLE_DIM, span_of(kind->field[i].name));
+		rows_gap(b->rows, 1);
+		if (observation_get_text(o, i, &text))
+			rows_span(b->rows, STYLE_NORMAL, text);
+		else if (kind->field[i].type == FIELD_REAL && observation_get_real(o, i, &real))
+			rows_print(b->rows, STYLE_NORMAL, "%g", real);
+		else if (observation_get_int(o, i, &n))
+			rows_print(b->rows, STYLE_NORMAL, "%lld", (long long)n);
+	}
+}
+
 void panel_fold(struct build *b, uint64_t key)
 {
 	rows_text(b->rows, STYLE_DIM, list_is_open(b->list, key) ? "▾ " : "▸ ");

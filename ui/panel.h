@@ -103,6 +103,8 @@ void panel_empty(struct build *b, const char *text); /* an empty state that teac
 struct span panel_words(struct span *rest, int columns);
 /* Detail rows with wrapped text, indented. */
 void panel_wrap(struct build *b, uint64_t key, int indent, enum style style, struct span text);
+/* Detail rows with every field of an observation that is known, by its name in kinds.def; JSON as it is. */
+void panel_fields(struct build *b, uint64_t key, int indent, const struct observation *o);
 void panel_fold(struct build *b, uint64_t key); /* the mark of a row with details, 2 columns */
 
 #endif

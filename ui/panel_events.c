@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "ui/event_list.h"
+#include "ui/fault_row.h"
 
 static void evidence(struct build *b, uint64_t key, struct span text)
 {
@@ -63,6 +64,8 @@ static void details(struct build *b, const struct observation *o, uint64_t key)
 		panel_wrap(b, key + 1, 11, STYLE_NORMAL, panel_field(o, PROCESS_title));
 		break;
 	default:
+		if (fault_is(o->kind))
+			panel_fields(b, key + 1, 11, o);
 		break;
 	}
 }
@@ -74,7 +77,7 @@ void panel_events(struct build *b)
 
 	event_list_build(&list, b->view->model);
 	if (!list.count) {
-		panel_empty(b, "Nothing has happened yet. Changes of the verdict, faults in the log, ended processes, "
+		panel_empty(b, "Nothing has happened yet. Changes of the verdict, faults, ended processes, "
 			       "bookmarks (m) and notes (:note TEXT) come here.");
 		return;
 	}

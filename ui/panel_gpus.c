@@ -214,7 +214,7 @@ void panel_gpus(struct build *b)
 	gpu_fold_build(&f, b->view->model);
 	if (!f.count) {
 		panel_empty(b, "No GPU seen. The gpu source reads sysfs and KFD files, and asks rocm-smi, amd-smi or "
-			       "nvidia-smi when they are there; panel 8 says what it found and what to install.");
+			       "nvidia-smi when they are there; panel 9 says what it found and what to install.");
 		return;
 	}
 	panel_columns(columns, COLUMNS, b->w, 16, shown);

@@ -44,7 +44,7 @@ void panel_log(struct build *b)
 
 	if (!count) {
 		panel_empty(b, "No log line that matters yet. The log source follows the server's output once it knows "
-			       "the file; panel 8 says which, or how to name it.");
+			       "the file; panel 9 says which, or how to name it.");
 		return;
 	}
 	dated = panel_dated(b->view, model_event(m, KIND_log, count - 1)->t);

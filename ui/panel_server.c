@@ -185,7 +185,7 @@ void panel_server(struct build *b)
 
 	each(b, KIND_server, http);
 	if (!b->rows->count)
-		panel_empty(b, "No HTTP answer yet. The server source asks GET /v1/models every 2 seconds; panel 8 "
+		panel_empty(b, "No HTTP answer yet. The server source asks GET /v1/models every 2 seconds; panel 9 "
 			       "says whether it can.");
 	each(b, KIND_requests, requests);
 	each(b, KIND_progress, progress);

@@ -4,137 +4,194 @@
 #include "ui/panel.h"
 
 #include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/text.h"
+#include "ui/fault_row.h"
+#include "ui/waves_fold.h"
 
-#define FAULTS_SHOWN 40
-#define GROUPS_MAX 256
+#define FAULTS_SHOWN 20
+#define FLIGHT_SHOWN 60
+#define REASONS_SHOWN 4
+#define LINES_SHOWN 900
 
-struct group {
-	const struct observation *first;        /* the oldest, which has the registers */
-	int64_t waves;
-	uint64_t key;
-};
-
-static bool same_field(const struct observation *a, const struct observation *b, int field)
+static void title(struct build *b, const char *text, int shown)
 {
-	return span_same(panel_field(a, field), panel_field(b, field));
+	if (shown)
+		rows_start(b->rows, 0, ROW_HEAD);
+	rows_start(b->rows, 0, ROW_HEAD);
+	rows_text(b->rows, STYLE_TITLE, text);
 }
 
-static bool same_wave(const struct observation *a, const struct observation *b)
+static uint64_t event_key(const struct observation *o, const char *what)
 {
-	return same_field(a, b, WAVE_kernel) && same_field(a, b, WAVE_pc) && same_field(a, b, WAVE_reasons) && same_field(a, b, WAVE_via);
-}
+	uint64_t key = rows_key(what, o->t);
 
-/* Oldest first. */
-static int fold(const struct model *m, struct group *group)
-{
-	int groups = 0;
+	for (int i = 0; i < kind_table[o->kind].fields; i++) {
+		const struct value *v = &o->value[i];
 
-	for (int i = m->event[KIND_wave].count; i-- > 0;) {
-		const struct observation *o = model_event(m, KIND_wave, i);
-		int64_t n = 1;
-		int g = 0;
-
-		observation_get_int(o, WAVE_count, &n);
-		while (g < groups && !same_wave(group[g].first, o))
-			g++;
-		if (g == GROUPS_MAX)
-			continue;
-		if (g == groups) {
-			struct span kernel = panel_field(o, WAVE_kernel), pc = panel_field(o, WAVE_pc);
-
-			group[groups++] = (struct group){ o, 0, rows_key("wave", (int64_t)(map_hash(kernel.at, kernel.len) ^ map_hash(pc.at, pc.len) * 31)) };
-		}
-		group[g].waves += n > 0 ? n : 1;
+		key = key * 31 + (v->type == VALUE_INT ? (uint64_t)v->number : v->type == VALUE_TEXT ? map_hash(v->text.at, v->text.len) : 0);
 	}
-	return groups;
+	return key | 1;
 }
 
-/* --- one line --- */
-
-/* Both ends of a name stay: the library stands at its start, the types of the call at its end. */
-static void kernel_name(struct build *b, enum style style, struct span name, int w)
+static void kernel(struct build *b, struct span name, int columns)
 {
-	int tail = w / 3;
+	struct buf text;
 
 	if (!name.len) {
 		rows_text(b->rows, STYLE_DIM, "unknown kernel");
 		return;
 	}
-	if ((int)name.len <= w || w < 20) {
-		rows_span(b->rows, style, name);
-		return;
-	}
-	rows_span(b->rows, style, span_sub(name, 0, (size_t)(w - tail - 1)));
-	rows_text(b->rows, STYLE_DIM, b->ascii ? "~" : "…");
-	rows_span(b->rows, style, span_sub(name, name.len - (size_t)tail, (size_t)tail));
+	buf_init(&text, 0);
+	waves_kernel(&text, name, columns > 16 ? columns : 16, b->ascii ? "~" : "…");
+	rows_span(b->rows, STYLE_BOLD, buf_as_span(&text));
+	buf_release(&text);
 }
 
-/* ["A","B"] as A|B. */
-static void reasons(struct build *b, struct span json)
+static json_t *json_of(const struct observation *o, int field)
 {
-	json_t *list = json.len ? json_loadb(json.at, json.len, 0, NULL) : NULL;
+	struct span text = panel_field(o, field);
 
-	for (size_t i = 0; i < json_array_size(list) && i < 8; i++) {
-		if (i)
-			rows_text(b->rows, STYLE_BAD, "|");
-		rows_text(b->rows, STYLE_BAD, json_string_value(json_array_get(list, i)) ? json_string_value(json_array_get(list, i)) : "?");
+	return text.len ? json_loadb(text.at, text.len, JSON_DECODE_ANY, NULL) : NULL;
+}
+
+/* --- faults --- */
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct observation *x = *(const struct observation *const *)a, *y = *(const struct observation *const *)b;
+
+	if (x->t != y->t)
+		return x->t < y->t ? 1 : -1;
+	return (int)x->kind - (int)y->kind;
+}
+
+static void fault_row(struct build *b, const struct observation *o)
+{
+	uint64_t key = event_key(o, kind_table[o->kind].name);
+	char age[24];
+
+	rows_start(b->rows, key, 0);
+	panel_fold(b, key);
+	rows_right(b->rows, 7, STYLE_DIM, "%s", panel_age(age, sizeof age, b->view, o->t));
+	rows_gap(b->rows, 1);
+	if (o->kind == KIND_driver_event)
+		rows_text(b->rows, STYLE_WARN, "driver: ");
+	fault_words(b, o);
+	if (list_is_open(b->list, key))
+		panel_fields(b, key + 1, 4, o);
+}
+
+/* The newest, and the one that came before all others. */
+static int faults(struct build *b)
+{
+	static const enum kind kinds[] = { KIND_fault, KIND_hw_exception, KIND_queue_error, KIND_packet, KIND_page_fault,
+		KIND_driver_event };
+	static const struct observation *list[sizeof kinds / sizeof *kinds * MODEL_EVENTS_MAX];
+	const struct observation *o;
+	int n = 0, left;
+
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+		for (int i = 0; (o = model_event(b->view->model, kinds[k], i)); i++)
+			list[n++] = o;
+	if (!n)
+		return 0;
+	qsort(list, (size_t)n, sizeof *list, newest_first);
+	title(b, "faults, newest first", 0);
+	left = n - FAULTS_SHOWN;
+	for (int i = 0; i < n; i++) {
+		if (left > 0 && i == FAULTS_SHOWN - 1) {
+			rows_start(b->rows, 0, ROW_HEAD);
+			rows_print(b->rows, STYLE_DIM, "          %d more (panel 8 has them), and the first:", left);
+			i = n - 1;
+		}
+		fault_row(b, list[i]);
+	}
+	return n;
+}
+
+/* --- waves --- */
+
+static const char *string_in(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+/* ["A","B"] as A|B; what is no such array, as it is. Returns false when there is none. */
+static bool reasons(struct build *b, const struct observation *o)
+{
+	json_t *list = json_of(o, WAVE_reasons);
+	size_t n = json_array_size(list);
+	bool some = n > 0;
+
+	for (size_t i = 0; i < n && i < REASONS_SHOWN; i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+
+		rows_text(b->rows, STYLE_BAD, i ? "|" : "");
+		rows_text(b->rows, STYLE_BAD, text ? text : "?");
+	}
+	if (n > REASONS_SHOWN)
+		rows_text(b->rows, STYLE_BAD, "|...");
+	if (!json_is_array(list) && panel_field(o, WAVE_reasons).len) {
+		rows_cell(b->rows, 20, STYLE_BAD, panel_field(o, WAVE_reasons));
+		some = true;
 	}
 	json_decref(list);
+	return some;
 }
 
-static json_t *object(struct span json)
+/* "@ +3012  s_endpgm  rank TP3" below its kernel. */
+static void place(struct build *b, const struct waves_fold *fold, int g)
 {
-	return json.len ? json_loadb(json.at, json.len, 0, NULL) : NULL;
-}
+	const struct observation *o = fold->group[g].wave;
+	json_t *arrow = json_of(o, WAVE_arrow);
+	const json_t *offset = json_object_get(arrow, "offset");
+	const char *insn = string_in(arrow, "insn");
+	struct span pc = panel_field(o, WAVE_pc);
+	char ranks[128];
 
-static void arrow(struct build *b, const struct observation *o)
-{
-	json_t *a = object(panel_field(o, WAVE_arrow));
-	const char *insn = json_string_value(json_object_get(a, "insn"));
-	const json_t *offset = json_object_get(a, "offset");
-
+	rows_start(b->rows, fold->group[g].key + 1, ROW_DETAIL);
+	rows_gap(b->rows, 8);
+	rows_text(b->rows, STYLE_DIM, "@ ");
 	if (json_is_integer(offset))
-		rows_print(b->rows, STYLE_DIM, " +%lld", (long long)json_integer_value(offset));
-	if (insn) {
-		rows_text(b->rows, STYLE_DIM, ": ");
-		rows_text(b->rows, STYLE_NORMAL, insn);
-	}
-	json_decref(a);
-}
-
-static void wave_row(struct build *b, const struct group *g)
-{
-	const struct observation *o = g->first;
-	struct span pc = panel_field(o, WAVE_pc), rank = panel_field(o, WAVE_rank);
-
-	rows_start(b->rows, g->key, 0);
-	panel_fold(b, g->key);
-	rows_right(b->rows, 5, STYLE_BOLD, "%lld", (long long)g->waves);
-	rows_text(b->rows, STYLE_DIM, g->waves == 1 ? " wave  " : " waves ");
-	if (panel_field(o, WAVE_reasons).len > 2)
-		reasons(b, panel_field(o, WAVE_reasons));
-	else
-		rows_text(b->rows, STYLE_DIM, observation_text_is(o, WAVE_state, "running") ? "running" : "in flight");
-	rows_text(b->rows, STYLE_NORMAL, "  ");
-	kernel_name(b, STYLE_BOLD, panel_field(o, WAVE_kernel), b->w - 50);
-	rows_text(b->rows, STYLE_DIM, " @ ");
+		rows_print(b->rows, STYLE_NORMAL, "+%lld ", (long long)json_integer_value(offset));
 	if (pc.len)
-		rows_span(b->rows, STYLE_NORMAL, pc);
-	else
-		rows_text(b->rows, STYLE_DIM, b->ascii ? "-" : "–");
-	arrow(b, o);
-	if (rank.len) {
-		rows_text(b->rows, STYLE_DIM, "  rank ");
-		rows_span(b->rows, STYLE_NORMAL, rank);
+		rows_span(b->rows, json_is_integer(offset) ? STYLE_DIM : STYLE_NORMAL, pc);
+	else if (!json_is_integer(offset))
+		rows_text(b->rows, STYLE_DIM, "–");
+	if (insn) {
+		rows_text(b->rows, STYLE_DIM, "  ");
+		rows_text(b->rows, STYLE_BOLD, insn);
 	}
+	waves_ranks(fold, b->view->model, g, ranks, sizeof ranks);
+	if (ranks[0]) {
+		rows_text(b->rows, STYLE_DIM, "  rank ");
+		rows_text(b->rows, STYLE_BOLD, ranks);
+	}
+	json_decref(arrow);
 }
 
-/* --- details --- */
+static void wave_row(struct build *b, const struct waves_fold *fold, int g)
+{
+	const struct wave_group *group = &fold->group[g];
 
-static void wide(struct build *b, uint64_t key, const char *label, enum style style, struct span text)
+	rows_start(b->rows, group->key, 0);
+	panel_fold(b, group->key);
+	rows_right(b->rows, 5, STYLE_BOLD, "%lld", (long long)group->waves);
+	rows_text(b->rows, STYLE_DIM, group->waves == 1 ? " wave  " : " waves ");
+	if (!reasons(b, group->wave))
+		rows_text(b->rows, STYLE_INFO, observation_text_is(group->wave, WAVE_state, "running") ? "running" : "in flight");
+	rows_text(b->rows, STYLE_NORMAL, "  ");
+	kernel(b, panel_field(group->wave, WAVE_kernel), b->w - b->rows->column);
+	place(b, fold, g);
+}
+
+/* --- one wave in full --- */
+
+static void item(struct build *b, uint64_t key, const char *label, enum style style, struct span text)
 {
 	if (!text.len)
 		return;
@@ -145,210 +202,309 @@ static void wide(struct build *b, uint64_t key, const char *label, enum style st
 	rows_span(b->rows, style, text);
 }
 
-static void lines(struct build *b, uint64_t key, const char *label, struct span text)
+/* As printed, line by line; the arrow's line stands out. */
+static void lines(struct build *b, uint64_t key, const char *heading, struct span text)
 {
 	struct span line;
 
-	for (int i = 0; i < 400 && span_line(&text, &line); i++)
-		wide(b, key + (uint64_t)i, i ? "" : label, STYLE_NORMAL, line);
-}
-
-static const char *meaning(struct span reasons_json)
-{
-	static const struct { const char *reason, *words; } table[] = {
-		{ "ASSERT_TRAP", "a device-side assert: s_trap 2; the test is some instructions before" },
-		{ "MEMORY_VIOLATION", "a page that is not mapped; the pc stands behind the access" },
-		{ "ADDRESS_ERROR", "an address outside every aperture, or malformed" },
-		{ "APERTURE_VIOLATION", "an address outside every aperture (today ADDRESS_ERROR)" },
-		{ "ILLEGAL_INSTRUCTION", "no instruction at the pc: code was overwritten, or a wild jump" },
-		{ "ECC_ERROR", "memory error that could not be corrected" },
-		{ "FATAL_HALT", "the hardware halted the wave" },
-	};
-
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (span_contains(reasons_json, table[i].reason))
-			return table[i].words;
-	return "";
-}
-
-static void details(struct build *b, const struct group *g)
-{
-	const struct observation *o = g->first;
-	json_t *code = object(panel_field(o, WAVE_code_object));
-	const char *uri = json_string_value(json_object_get(code, "uri")), *loaded = json_string_value(json_object_get(code, "loaded"));
-	char text[80];
-	int64_t n;
-
-	panel_wrap(b, g->key + 1, 17, STYLE_BOLD, panel_field(o, WAVE_kernel));
-	wide(b, g->key + 40, "means", STYLE_NORMAL, span_of(meaning(panel_field(o, WAVE_reasons))));
-	wide(b, g->key + 41, "entry", STYLE_NORMAL, panel_field(o, WAVE_kernel_code_entry));
-	wide(b, g->key + 42, "function", STYLE_NORMAL, panel_field(o, WAVE_func));
-	wide(b, g->key + 43, "target", STYLE_NORMAL, panel_field(o, WAVE_target));
-	wide(b, g->key + 44, "code object", STYLE_NORMAL, span_of(uri));
-	wide(b, g->key + 45, "loaded at", STYLE_NORMAL, span_of(loaded));
-	if (uri)
-		wide(b, g->key + 46, "look at it", STYLE_KEY, span_of("llvm-objdump --disassemble-all SAVED_FILE (saved by --save-code-objects)"));
-	wide(b, g->key + 47, "read from", STYLE_DIM, panel_field(o, WAVE_file));
-	if (observation_get_int(o, WAVE_offset, &n)) {
-		snprintf(text, sizeof text, "%lld", (long long)n);
-		wide(b, g->key + 48, "at offset", STYLE_DIM, span_of(text));
+	if (!text.len)
+		return;
+	rows_start(b->rows, key, ROW_DETAIL);
+	rows_gap(b->rows, 4);
+	rows_text(b->rows, STYLE_TITLE, heading);
+	for (int i = 1; i < LINES_SHOWN && span_line(&text, &line); i++) {
+		rows_start(b->rows, key + (uint64_t)i, ROW_DETAIL);
+		rows_gap(b->rows, 4);
+		rows_span(b->rows, span_starts(span_trim(line), "=>") ? STYLE_BOLD : STYLE_NORMAL, line);
 	}
-	lines(b, g->key + 1000, "disassembly", panel_field(o, WAVE_disassembly));
-	lines(b, g->key + 2000, "registers", panel_field(o, WAVE_registers));
+}
+
+static void number(struct build *b, uint64_t key, const char *label, const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+	char text[32];
+
+	if (!json_is_integer(value))
+		return;
+	snprintf(text, sizeof text, "%lld", (long long)json_integer_value(value));
+	item(b, key, label, STYLE_NORMAL, span_of(text));
+}
+
+/* For a shell: 'it'\''s' */
+static void quote(struct buf *out, struct span text)
+{
+	buf_char(out, '\'');
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.at[i] == '\'')
+			buf_text(out, "'\\''");
+		else
+			buf_char(out, text.at[i]);
+	}
+	buf_char(out, '\'');
+}
+
+/* The commands that disassemble the code: out of a part of a file, or out of a copy that the debug agent saved. */
+static void disassemble(struct build *b, uint64_t key, const json_t *code)
+{
+	const char *uri = string_in(code, "uri");
+	const json_t *offset = json_object_get(code, "offset"), *size = json_object_get(code, "size");
+	bool part = json_integer_value(offset) >= 0 && json_integer_value(offset) < INT64_MAX && json_integer_value(size) > 0;
+	struct buf path, text;
+
+	if (!uri)
+		return;
+	buf_init(&path, 4096);
+	buf_init(&text, 0);
+	if (!waves_uri_path(span_of(uri), &path)) {
+		item(b, key, "disassemble", STYLE_KEY, span_of("llvm-objdump --disassemble-all FILE"));
+		panel_wrap(b, key, 17, STYLE_DIM,
+			span_of("FILE is the copy that the debug agent saves with ROCM_DEBUG_AGENT_OPTIONS=--save-code-objects=DIR"));
+	} else if (part) {
+		buf_printf(&text, "tail -c +%lld ", (long long)json_integer_value(offset) + 1);
+		quote(&text, buf_as_span(&path));
+		buf_printf(&text, " | head -c %lld > code.o", (long long)json_integer_value(size));
+		item(b, key, "disassemble", STYLE_KEY, buf_as_span(&text));
+		item(b, key + 1, "", STYLE_KEY, span_of("llvm-objdump --disassemble-all code.o"));
+	} else {
+		buf_text(&text, "llvm-objdump --disassemble-all ");
+		quote(&text, buf_as_span(&path));
+		item(b, key, "disassemble", STYLE_KEY, buf_as_span(&text));
+	}
+	buf_release(&path);
+	buf_release(&text);
+}
+
+static void code_object(struct build *b, uint64_t key, const json_t *code)
+{
+	item(b, key, "code object", STYLE_NORMAL, span_of(string_in(code, "uri")));
+	number(b, key + 1, "at offset", code, "offset");
+	number(b, key + 2, "size", code, "size");
+	item(b, key + 3, "loaded at", STYLE_NORMAL, span_of(string_in(code, "loaded")));
+	disassemble(b, key + 4, code);
+}
+
+static void meaning(struct build *b, uint64_t key, const struct observation *o)
+{
+	json_t *list = json_of(o, WAVE_reasons);
+
+	for (size_t i = 0; i < json_array_size(list) && i < REASONS_SHOWN; i++) {
+		struct span reason = span_of(json_string_value(json_array_get(list, i)));
+		const char *words = waves_reason(reason);
+
+		item(b, key + 20 * i, "stopped by", STYLE_BAD, reason);
+		if (words)
+			panel_wrap(b, key + 20 * i, 17, STYLE_NORMAL, span_of(words));
+	}
+	json_decref(list);
+}
+
+static void read_from(struct build *b, uint64_t key, const struct observation *o, int file, int offset)
+{
+	struct span path = panel_field(o, file);
+	char text[40];
+	int64_t at;
+
+	item(b, key, "read from", STYLE_DIM, path);
+	if (!observation_get_int(o, offset, &at))
+		return;
+	snprintf(text, sizeof text, "byte %lld", (long long)at);
+	item(b, key + 1, path.len ? "" : "read from", STYLE_DIM, span_of(text));
+}
+
+static void full_name(struct build *b, uint64_t key, struct span name)
+{
+	if (!name.len)
+		return;
+	rows_start(b->rows, key, ROW_DETAIL);
+	rows_gap(b->rows, 4);
+	rows_text(b->rows, STYLE_DIM, "kernel");
+	panel_wrap(b, key, 6, STYLE_BOLD, name);
+}
+
+static void wave_details(struct build *b, const struct wave_group *group)
+{
+	const struct observation *o = group->wave;
+	uint64_t key = group->key + 1000;
+	json_t *code = json_of(o, WAVE_code_object);
+	int64_t complete = 1;
+
+	full_name(b, key, panel_field(o, WAVE_kernel));
+	meaning(b, key + 2000, o);
+	item(b, key + 2120, "pc", STYLE_NORMAL, panel_field(o, WAVE_pc));
+	item(b, key + 2121, "entry", STYLE_NORMAL, panel_field(o, WAVE_kernel_code_entry));
+	item(b, key + 2122, "function", STYLE_NORMAL, panel_field(o, WAVE_func));
+	item(b, key + 2123, "target", STYLE_NORMAL, panel_field(o, WAVE_target));
+	code_object(b, key + 2130, code);
+	item(b, key + 2180, "seen by", STYLE_NORMAL, panel_field(o, WAVE_via));
+	read_from(b, key + 2181, o, WAVE_file, WAVE_offset);
+	if (observation_get_int(o, WAVE_complete, &complete) && !complete)
+		item(b, key + 2183, "cut", STYLE_WARN, span_of("the dump ends before this wave does"));
+	lines(b, key + 3000, "disassembly", panel_field(o, WAVE_disassembly));
+	lines(b, key + 4000, "registers", panel_field(o, WAVE_registers));
 	json_decref(code);
 }
 
-/* --- faults --- */
-
-static int64_t gpu_of_node(const struct model *m, int64_t node)
+static int waves(struct build *b, int shown)
 {
-	const struct observation *o;
-	int64_t mine, gpu;
-	size_t at = 0;
+	static struct waves_fold fold;
+	char text[120];
 
-	while ((o = model_next(m, KIND_gpu, &at)))
-		if (observation_get_int(o, GPU_kfd_node, &mine) && mine == node && observation_get_int(o, GPU_gpu, &gpu))
-			return gpu;
-	return -1;
-}
-
-static void where(struct build *b, const struct observation *o, int field)
-{
-	int64_t node, gpu;
-
-	if (!observation_get_int(o, field, &node))
-		return;
-	gpu = gpu_of_node(b->view->model, node);
-	rows_print(b->rows, STYLE_NORMAL, " KFD node %lld", (long long)node);
-	if (gpu >= 0)
-		rows_print(b->rows, STYLE_BOLD, " = GPU %lld", (long long)gpu);
-}
-
-static void piece(struct build *b, enum style style, struct span text)
-{
-	if (!text.len)
-		return;
-	rows_text(b->rows, STYLE_NORMAL, " ");
-	rows_span(b->rows, style, text);
-}
-
-static void fault_row(struct build *b, const struct observation *o, int i)
-{
-	char age[24];
-
-	rows_start(b->rows, rows_key(kind_table[o->kind].name, o->t * 64 + i % 64), 0);
-	rows_gap(b->rows, 2);
-	rows_right(b->rows, 7, STYLE_DIM, "%s", panel_age(age, sizeof age, b->view, o->t));
-	rows_gap(b->rows, 1);
-	switch (o->kind) {
-	case KIND_fault:
-		rows_text(b->rows, STYLE_BAD, "memory fault");
-		where(b, o, FAULT_kfd_node);
-		piece(b, STYLE_BOLD, panel_field(o, FAULT_address));
-		piece(b, STYLE_NORMAL, panel_field(o, FAULT_reason));
-		piece(b, STYLE_DIM, panel_field(o, FAULT_rank));
-		break;
-	case KIND_hw_exception:
-		rows_text(b->rows, STYLE_BAD, "HW exception");
-		where(b, o, HW_EXCEPTION_kfd_node);
-		piece(b, STYLE_NORMAL, panel_field(o, HW_EXCEPTION_reason));
-		break;
-	case KIND_queue_error:
-		rows_text(b->rows, STYLE_BAD, "queue error");
-		piece(b, STYLE_NORMAL, panel_field(o, QUEUE_ERROR_status));
-		piece(b, STYLE_DIM, panel_field(o, QUEUE_ERROR_queue));
-		break;
-	case KIND_page_fault:
-		rows_text(b->rows, STYLE_BAD, "page fault");
-		piece(b, STYLE_NORMAL, panel_field(o, PAGE_FAULT_pci));
-		piece(b, STYLE_BOLD, panel_field(o, PAGE_FAULT_address));
-		piece(b, STYLE_NORMAL, panel_field(o, PAGE_FAULT_process));
-		break;
-	default:
-		rows_text(b->rows, STYLE_WARN, "driver");
-		piece(b, STYLE_BOLD, panel_field(o, DRIVER_EVENT_what));
-		piece(b, STYLE_NORMAL, panel_field(o, DRIVER_EVENT_text));
-		break;
+	waves_fold(&fold, b->view->model);
+	if (!fold.groups)
+		return 0;
+	snprintf(text, sizeof text, "%s%lld wave%s, by kernel, pc and reason", fold.full ? "the last " : "", (long long)fold.waves,
+		fold.waves == 1 ? "" : "s");
+	title(b, text, shown);
+	for (int i = 0; i < fold.groups; i++) {
+		wave_row(b, &fold, fold.order[i]);
+		if (list_is_open(b->list, fold.group[fold.order[i]].key))
+			wave_details(b, &fold.group[fold.order[i]]);
 	}
+	return fold.groups;
 }
 
-static int faults(struct build *b)
-{
-	static const enum kind kinds[] = { KIND_fault, KIND_hw_exception, KIND_queue_error, KIND_page_fault, KIND_driver_event };
-	int shown = 0;
+/* --- code without a wave --- */
 
-	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-		for (int i = 0; i < b->view->model->event[kinds[k]].count && i < FAULTS_SHOWN; i++) {
-			if (!shown++) {
-				rows_start(b->rows, 0, ROW_HEAD);
-				rows_text(b->rows, STYLE_TITLE, "faults");
-			}
-			fault_row(b, model_event(b->view->model, kinds[k], i), i);
-		}
-	return shown;
+static void disassembly_row(struct build *b, const struct observation *o)
+{
+	uint64_t key = event_key(o, "disassembly");
+	json_t *arrow = json_of(o, DISASSEMBLY_arrow), *code = json_of(o, DISASSEMBLY_code_object);
+	const char *insn = string_in(arrow, "insn");
+
+	rows_start(b->rows, key, 0);
+	panel_fold(b, key);
+	if (insn) {
+		rows_text(b->rows, STYLE_NORMAL, insn);
+		rows_text(b->rows, STYLE_DIM, "  in ");
+	}
+	kernel(b, panel_field(o, DISASSEMBLY_kernel), b->w - b->rows->column);
+	if (list_is_open(b->list, key)) {
+		full_name(b, key + 1, panel_field(o, DISASSEMBLY_kernel));
+		code_object(b, key + 2000, code);
+		read_from(b, key + 2080, o, DISASSEMBLY_file, DISASSEMBLY_offset);
+	}
+	json_decref(arrow);
+	json_decref(code);
 }
 
 /* --- what was in flight --- */
 
-static void dispatch_row(struct build *b, const struct observation *o, int i)
+static void dispatch_row(struct build *b, const struct observation *o)
 {
-	rows_start(b->rows, rows_key("dispatch", o->t * 64 + i % 64), 0);
-	rows_gap(b->rows, 2);
+	struct span grid = panel_field(o, GDB_DISPATCH_grid), fence = panel_field(o, GDB_DISPATCH_fence);
+	int room = b->w - 17 - (int)grid.len - (int)fence.len;
+
 	rows_cell(b->rows, 12, STYLE_NORMAL, panel_field(o, GDB_DISPATCH_target));
 	rows_gap(b->rows, 1);
-	kernel_name(b, STYLE_BOLD, panel_field(o, GDB_DISPATCH_kernel), b->w - 46);
-	piece(b, STYLE_DIM, panel_field(o, GDB_DISPATCH_grid));
-	piece(b, STYLE_DIM, panel_field(o, GDB_DISPATCH_fence));
+	kernel(b, panel_field(o, GDB_DISPATCH_kernel), room < 30 ? 30 : room);
+	rows_text(b->rows, STYLE_DIM, " ");
+	rows_span(b->rows, STYLE_DIM, grid);
+	rows_text(b->rows, STYLE_DIM, " ");
+	rows_span(b->rows, STYLE_DIM, fence);
 }
 
-static void queue_row(struct build *b, const struct observation *o, int i)
+static void queue_row(struct build *b, const struct observation *o)
 {
-	int64_t read, write;
+	int64_t read, write, pending;
 
-	rows_start(b->rows, rows_key("queue", o->t * 64 + i % 64), 0);
-	rows_gap(b->rows, 2);
 	rows_cell(b->rows, 12, STYLE_NORMAL, panel_field(o, GDB_QUEUE_target));
 	rows_gap(b->rows, 1);
 	rows_cell(b->rows, 6, STYLE_DIM, panel_field(o, GDB_QUEUE_type));
-	if (observation_get_int(o, GDB_QUEUE_read, &read) && observation_get_int(o, GDB_QUEUE_write, &write))
-		rows_print(b->rows, write > read ? STYLE_WARN : STYLE_NORMAL, " read %lld write %lld, %lld pending", (long long)read, (long long)write,
-			(long long)(write - read));
+	if (observation_get_int(o, GDB_QUEUE_read, &read) && observation_get_int(o, GDB_QUEUE_write, &write)) {
+		rows_print(b->rows, STYLE_NORMAL, " read %lld write %lld", (long long)read, (long long)write);
+		if (!observation_get_int(o, GDB_QUEUE_pending, &pending) && __builtin_sub_overflow(write, read, &pending))
+			return;
+		rows_print(b->rows, pending > 0 ? STYLE_WARN : STYLE_NORMAL, ", %lld pending", (long long)pending);
+	}
 }
 
-static int in_flight(struct build *b)
+static void agent_row(struct build *b, const struct observation *o)
 {
-	const struct model *m = b->view->model;
-	int shown = 0;
+	int64_t n;
 
-	for (int i = m->event[KIND_gdb_dispatch].count; i-- > 0;) {
-		if (!shown++) {
-			rows_start(b->rows, 0, ROW_HEAD);
-			rows_text(b->rows, STYLE_TITLE, "in flight, as rocgdb saw it");
-		}
-		dispatch_row(b, model_event(m, KIND_gdb_dispatch, i), i);
+	if (observation_get_int(o, GDB_AGENT_number, &n))
+		rows_right(b->rows, 3, STYLE_NORMAL, "%lld", (long long)n);
+	rows_text(b->rows, STYLE_NORMAL, "  ");
+	rows_cell(b->rows, 8, STYLE_NORMAL, panel_field(o, GDB_AGENT_arch));
+	rows_gap(b->rows, 1);
+	rows_cell(b->rows, 14, STYLE_NORMAL, panel_field(o, GDB_AGENT_location));
+	rows_gap(b->rows, 1);
+	rows_span(b->rows, STYLE_DIM, panel_field(o, GDB_AGENT_device));
+	if (observation_text_is(o, GDB_AGENT_state, "U"))
+		rows_text(b->rows, STYLE_WARN, "  not supported by the debugger");
+}
+
+struct table {
+	enum kind kind;
+	const char *title;
+	int subject; /* a later row of the same subject replaces an earlier one; -1: none does */
+	void (*row)(struct build *b, const struct observation *o);
+};
+
+static bool same_subject(const struct observation *a, const struct observation *b, int field)
+{
+	int64_t x = 0, y = 0;
+
+	return observation_get_int(a, field, &x) == observation_get_int(b, field, &y) && x == y &&
+	       span_same(panel_field(a, field), panel_field(b, field));
+}
+
+static int table(struct build *b, const struct table *t, int shown)
+{
+	const struct observation *list[FLIGHT_SHOWN], *o;
+	int n = 0, more = 0;
+
+	for (int i = 0; (o = model_event(b->view->model, t->kind, i)); i++) {
+		int k = 0;
+
+		while (k < n && (t->subject < 0 || !same_subject(list[k], o, t->subject)))
+			k++;
+		if (k < n)
+			continue;
+		if (n < FLIGHT_SHOWN)
+			list[n++] = o;
+		else
+			more++;
 	}
-	for (int i = m->event[KIND_gdb_queue].count; i-- > 0;)
-		queue_row(b, model_event(m, KIND_gdb_queue, i), i);
-	return shown + m->event[KIND_gdb_queue].count;
+	if (!n)
+		return 0;
+	title(b, t->title, shown);
+	while (n-- > 0) {
+		uint64_t key = event_key(list[n], t->title);
+
+		if (t->kind == KIND_disassembly) {
+			t->row(b, list[n]);
+			continue;
+		}
+		rows_start(b->rows, key, 0);
+		panel_fold(b, key);
+		t->row(b, list[n]);
+		if (list_is_open(b->list, key))
+			panel_fields(b, key + 1, 4, list[n]);
+	}
+	if (more) {
+		rows_start(b->rows, 0, ROW_HEAD);
+		rows_print(b->rows, STYLE_DIM, "  %d older ones", more);
+	}
+	return 1;
 }
 
 void panel_waves(struct build *b)
 {
-	static struct group group[GROUPS_MAX + 1];
-	int shown = faults(b), groups = fold(b->view->model, group);
+	static const struct table tables[] = {
+		{ KIND_disassembly, "code without a wave", -1, disassembly_row },
+		{ KIND_gdb_dispatch, "dispatches in flight, as rocgdb saw them", GDB_DISPATCH_target, dispatch_row },
+		{ KIND_gdb_queue, "queues", GDB_QUEUE_target, queue_row },
+		{ KIND_gdb_agent, "agents", GDB_AGENT_number, agent_row },
+	};
+	int shown = faults(b);
 
-	if (groups) {
-		rows_start(b->rows, 0, ROW_HEAD);
-		rows_text(b->rows, STYLE_TITLE, "waves, by kernel, pc and reason");
-	}
-	for (int i = 0; i < groups; i++) {
-		wave_row(b, &group[i]);
-		if (list_is_open(b->list, group[i].key))
-			details(b, &group[i]);
-	}
-	shown += groups + in_flight(b);
+	shown += waves(b, shown);
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		shown += table(b, &tables[i], shown);
 	if (!shown)
-		panel_empty(b, "No GPU fault and no wave dump seen. The runtime's fault lines and the debug agent's dumps in the server's log come here as they "
-			       "are written. To get waves at a fault, start the server with HSA_TOOLS_LIB=librocm-debug-agent.so.2 "
-			       "(ROCM_DEBUG_AGENT_OPTIONS=--save-code-objects keeps the code).");
+		panel_empty(b, "No GPU fault and no wave dump seen. Fault lines of the runtime and dumps of the ROCm debug agent come here as the "
+			       "server's log gets them. To get waves at the next fault, start the server with "
+			       "HSA_TOOLS_LIB=librocm-debug-agent.so.2 (ROCM_DEBUG_AGENT_OPTIONS=--save-code-objects keeps the code), or look "
+			       "for a fault in the log (panel 7).");
 }

@@ -141,9 +141,9 @@ static void other_scenes(void **state)
 	scene_release(&s);
 
 	scene_fault(&s);
-	golden(&s, "fault", PANEL_WAVES, false, "jjjj\r", SIZES);
-	golden(&s, "fault", PANEL_WAVES, true, "", SIZES);
-	golden(&s, "fault", PANEL_EVENTS, false, "", 1);
+	golden(&s, "fault", PANEL_WAVES, false, "/30 w\r\rz", SIZES);
+	golden(&s, "fault", PANEL_WAVES, true, "/12 w\r\rz", SIZES);
+	golden(&s, "fault", PANEL_EVENTS, false, "G\r", 1);
 	scene_release(&s);
 
 	scene_empty(&s);
@@ -176,6 +176,7 @@ static void foreign_text_is_inert(void **state)
 	golden(&s, "foreign", PANEL_LOG, false, "g\r", 4);
 	golden(&s, "foreign", PANEL_LOG, true, "", 2);
 	golden(&s, "foreign", PANEL_EVENTS, false, "", 1);
+	golden(&s, "foreign", PANEL_WAVES, false, "jj\r", 1);
 	golden(&s, "foreign", PANEL_SOURCES, false, "j\r", 1);
 	for (int ascii = 0; ascii < 2; ascii++) {
 		struct ui_options options = { .ascii = ascii };

@@ -200,30 +200,79 @@ static inline void scene_hung(struct scene *s)
 	scene_evidence(s, "stacks", "TP[0-2,4-7]: synchronize <- all_reduce, equal x2", 7);
 }
 
-/* A fault with a dump: waves of two kernels, one of many; garbage in the JSON of one. */
+#define SCENE_KERNEL                                                                                                   \
+	"void at::native::index_elementwise_kernel<128, 4, at::native::index_copy_kernel_impl<at::native::OpaqueType<4> >"    \
+	"(at::TensorIterator&, long, long, long)::{lambda(int)#1}>(long, at::native::index_copy_kernel_impl<at::native::"     \
+	"OpaqueType<4> >(at::TensorIterator&, long, long, long)::{lambda(int)#1})"
+
+static inline void scene_wave(struct scene *s, int wave, const char *reasons, const char *pc, const char *kernel, int rank,
+	const char *code, const char *more)
+{
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'wave','via':'agent','wave':%d,'state':'stopped','reasons':%s,'pc':'%s','kernel':'%s',"
+		"'kernel_code_entry':'0x7f20f5e52900','complete':1,'rank':'TP%d','file':'/var/log/server.log','offset':4711,"
+		"'code_object':%s,'arrow':{'pc':'%s','offset':3012,'insn':'s_endpgm'}%s}",
+		AT(12), wave, reasons, pc, kernel, rank, code, pc, more);
+}
+
+/* Faults and a dump: waves of three kernels, one row for many; then what rocgdb saw. */
 static inline void scene_fault(struct scene *s)
 {
-	static const char wave[] = "{'t':%lld,'node':'n1','kind':'wave','via':'agent','wave':%d,'state':'stopped','reasons':['%s'],'pc':'%s',"
-				   "'kernel':'%s','kernel_code_entry':'0x7f20f5e52900','complete':1,'rank':'TP3','file':'/var/log/server.log','offset':4711,"
-				   "'code_object':{'scheme':'memory','pid':12,'uri':'memory://12#offset=0x1000&size=400','loaded':'0x7f20-0x7f30'},"
-				   "'arrow':{'pc':'%s','offset':3012,'insn':'s_endpgm'}%s}";
+	static const char memory[] = "{'scheme':'memory','pid':12,'offset':4096,'size':400,'uri':'memory://12#offset=0x1000&size=400',"
+				     "'loaded':'0x7f20-0x7f30'}",
+			  file[] = "{'scheme':'file','offset':8192,'size':63520,'uri':'file:///srv/my%20app/libk.so#offset=8192&size=63520'}";
 
 	scene_init(s);
 	scene_server(s, "ok", 200);
 	scene_gpus(s, 8, 0, 0);
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'fault','kfd_node':5,'agent':'0x55','address':'0x7f21c8a00000',"
-			"'reason':'Page not present or supervisor privilege','rank':'TP3'}", AT(12));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'queue_error','status':'HSA_STATUS_ERROR_EXCEPTION','queue':'0x7f1e'}", AT(11));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'page_fault','pci':'0000:0b:00.0','address':'0x7f21c8a00000','process':'python'}", AT(12));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'log','file':'/var/log/server.log','offset':4000,'class':'fault','rank':'TP3','text':'Memory "
+		"access fault by GPU node-5 (Agent handle: 0x55) on address 0x7f21c8a00000. Reason: Page not present'}",
+		AT(12));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'fault','kfd_node':5,'agent':'0x55','address':'0x7f21c8a00000',"
+		"'reason':'Page not present or supervisor privilege','rank':'TP3','file':'/var/log/server.log','offset':4000}",
+		AT(12));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'hw_exception','kfd_node':99,'reason':'GPU Hang','rank':'TP1','offset':5000}", AT(11.5));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'queue_error','status':'HSA_STATUS_ERROR_EXCEPTION','code':'0x1016','queue':'0x7f1e','rank':"
+		"'TP3','offset':6000}",
+		AT(11));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'packet','kernel':'_swa_write_kernel','grid':[256,1,1],'pending':2}", AT(11));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'page_fault','pci':'0000:35:00.0','address':'0x7f21c8a00000','process':'python','pid':4103,"
+		"'vmid':8}",
+		AT(12));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'driver_event','pci':'0000:35:00.0','what':'reset','text':'GPU reset begin!'}", AT(9));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'worker_death','rank':'ModelRunner3/8','exitcode':-6,'offset':7000}", AT(8));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'collective','what':'timeout','rank':'4','seq':1580,'op':'ALLREDUCE','ran_ms':600060,'offset':"
+		"8000}",
+		AT(7));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'watchdog','rank':'TP5','timeout_s':300,'offset':9000}", AT(6));
 	for (int i = 0; i < 12; i++)
-		FEED(&s->model, wave, AT(12), 100 + i, "ASSERT_TRAP", "0x7f20f5e534c4",
-			"void at::native::index_elementwise_kernel<128, 4, at::native::index_copy_kernel_impl<at::native::OpaqueType<4> >(at::TensorIterator&)>"
-			"(long, at::native::index_copy_kernel_impl)", "0x7f20f5e534c4",
-			i ? "" : ",'registers':'scalar registers:\\n            s0: ffffffff            s1: ffffffff\\n'");
-	FEED(&s->model, wave, AT(12), 200, "MEMORY_VIOLATION", "0x7e00", "_swa_write_kernel", "0x7e00", ",'count':3");
+		scene_wave(s, 100 + i, "['ASSERT_TRAP']", "0x7f20f5e534c4", SCENE_KERNEL, i % 4, memory,
+			i != 1 ? "" : ",'registers':'scalar registers:\\n            s0: ffffffff            s1: ffffffff\\n','disassembly':"
+				      "'    0x7f20f5e534c0 <+3008>:    s_trap 2\\n => 0x7f20f5e534c4 <+3012>:    s_endpgm'");
+	scene_wave(s, 200, "['MEMORY_VIOLATION','ILLEGAL_INSTRUCTION']", "0x7e00", "_swa_write_kernel", 3, file, ",'count':30");
 	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'wave','via':'agent','state':'running','reasons':[]}", AT(12));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_dispatch','target':'1:9:1','grid':[20480,1,1],'fence':'B|Aa|Ra','kernel':'aiter::allgather_vec'}", AT(3));
-	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_queue','target':'1:9','type':'HSA','read':15,'write':32}", AT(3));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'disassembly','kernel':'hypre_kernel(int*)','arrow':{'pc':'0x10','offset':16,'insn':"
+		"'s_waitcnt vmcnt(0)'},'code_object':%s,'file':'/var/log/server.log','offset':9}",
+		AT(12), file);
+	for (int ago = 33; ago >= 3; ago -= 30) {
+		FEED(&s->model,
+			"{'t':%lld,'node':'n1','kind':'gdb_dispatch','number':1,'target':'1:9:1 (PKID 4)','grid':[20480,1,1],'fence':"
+			"'B|Aa|Ra','kernel':'void aiter::allgather_vec<__hip_bfloat16, 8>(aiter::RankData*, int)'}",
+			AT(ago));
+		FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_queue','target':'1:9','type':'HSA','read':15,'write':32,'pending':17}",
+			AT(ago));
+		FEED(&s->model,
+			"{'t':%lld,'node':'n1','kind':'gdb_agent','number':1,'state':'A','arch':'gfx942','device':'MI300X','location':"
+			"'05:00.0'}",
+			AT(ago));
+	}
 	scene_judge(s, STATE_FAULT, "", 'A', 12, "Memory access fault by GPU node-5 on address 0x7f21c8a00000", "read the log around it", "");
 }
 
@@ -310,6 +359,15 @@ static inline void scene_foreign(struct scene *s)
 		"\\u001b[2J\\u001b[H wide 日本語のログ行 combining e\\u0301a\\u0300\\u0301 emoji \\ud83d\\ude00 end");
 	scene_log(s, 8, "warning", "", "bell\\u0007 nul del\\u007f c1\\u0085 zero\\u200bwidth bidi\\u202ecba");
 	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'note','text':'\\u001b]52;c;ZXZpbA==\\u0007 clipboard'}", AT(4));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'wave','reasons':['\\u001b[31mTRAP','日本'],'pc':'\\u001b[2J','kernel':'void 核\\u001b]0;x\\u0007<日本語"
+		"日本語日本語日本語日本語日本語日本語日本語日本語日本語>(\\u202eint)','rank':'\\u009b1m','code_object':{'uri':'file:///%%1b%%5b2J\\u001b','offset':"
+		"1,'size':-5},'arrow':{'insn':'\\u001bc','offset':9223372036854775807},'registers':'\\u001b[1m\\ts0'}",
+		AT(5));
+	FEED(&s->model,
+		"{'t':%lld,'node':'n1','kind':'fault','address':'\\u001b[2J','reason':'\\u202e','rank':'\\u0007','kfd_node':-9223372036854775808}",
+		AT(5));
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_dispatch','target':'\\u001b','kernel':'\\u0085','fence':'\\u007f'}", AT(5));
 	scene_judge(s, STATE_SUSPECT, "", 'D', 40, "a reason that is longer than one line of eighty columns, with \033[31mcolour\a and 日本語 in it",
 		"next \033[2J step", "\033]0;TP3\a");
 	scene_evidence(s, "wh\x1b[at", "\x9b value", -1);
