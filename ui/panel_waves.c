@@ -105,7 +105,7 @@ static int faults(struct build *b)
 	for (int i = 0; i < n; i++) {
 		if (left > 0 && i == FAULTS_SHOWN - 1) {
 			rows_start(b->rows, 0, ROW_HEAD);
-			rows_print(b->rows, STYLE_DIM, "          %d more (panel 8 has them), and the first:", left);
+			rows_print(b->rows, STYLE_DIM, "          %d more, and the first:", left);
 			i = n - 1;
 		}
 		fault_row(b, list[i]);

@@ -250,6 +250,10 @@ static void panels(void **state)
 	SHOWS(w, "── Overview ");
 	press(w, UI_KEY_BACK_TAB);
 	SHOWS(w, "── Sources ");
+	press(w, 'w');
+	SHOWS(w, "── Waves ");
+	type(w, ":log\r:waves\r");
+	SHOWS(w, "── Waves ");
 	press(w, 'c');
 	SHOWS(w, "── Stacks ");
 	press(w, '?');
