@@ -16,6 +16,7 @@ include $(srcdir)/tests/unit/parse_log.mk
 include $(srcdir)/tests/unit/parse_gpu.mk
 include $(srcdir)/tests/unit/parse_proc.mk
 include $(srcdir)/tests/unit/scan.mk
+include $(srcdir)/tests/unit/code_object.mk
 include $(srcdir)/tests/unit/model.mk
 include $(srcdir)/tests/unit/signatures.mk
 include $(srcdir)/tests/unit/store.mk

@@ -19,4 +19,6 @@ libparse_a_SOURCES = \
 	src/parse/smi_text.c src/parse/smi_text.h \
 	src/parse/http_text.c src/parse/http_text.h \
 	src/parse/engine_log.c src/parse/engine_log.h \
+	src/parse/code_object.c src/parse/code_object.h src/parse/code_elf.c src/parse/code_elf.h \
+	src/parse/disassembly_text.c src/parse/disassembly_text.h \
 	src/parse/scan.c src/parse/scan.h
