@@ -11,6 +11,7 @@
 #define TEXT_MAX (64u << 20)
 #define INSN_TEXT_MAX 400
 #define SYMBOL_MAX 8192
+#define TRAP_MESSAGE 11         /* instructions from s_trap 2 to the end of what gfx11 does instead */
 
 void disassembly_init(struct disassembly *d, uint64_t pc, uint64_t low, uint64_t high)
 {
@@ -303,6 +304,7 @@ static bool starts(const struct disassembly *d, long i, const char *mnemonic)
 static void find_trap(const struct disassembly *d, struct disassembly_found *f)
 {
 	long best = -1;
+	bool message;
 
 	for (long i = f->from; i < f->to; i++)
 		if ((d->insn[i].what & INSN_TRAP) && (best < 0 || labs(i - f->at) < labs(best - f->at)))
@@ -310,9 +312,10 @@ static void find_trap(const struct disassembly *d, struct disassembly_found *f)
 	f->trap = best;
 	if (best < 0)
 		return;
-	/* gfx11 cannot enter its trap handler from there: the compiler tells the host by a message. */
-	f->trap_ends = starts(d, best + 1, "s_endpgm") || starts(d, best + 1, "s_sendmsg_rtn_b32");
-	f->trap_here = f->exact && (f->at == best || f->at == best + 1);
+	/* gfx11 cannot enter its trap handler from there: what follows tells the host by a message, and halts. */
+	message = starts(d, best + 1, "s_sendmsg_rtn_b32");
+	f->trap_ends = message || starts(d, best + 1, "s_endpgm");
+	f->trap_here = f->exact && f->at >= best && f->at <= best + (message ? TRAP_MESSAGE : 1);
 }
 
 /* A block behind the end of the function that jumps back into it is no loop, unless the end is that of an assert. */

@@ -219,6 +219,59 @@ static void test_trap_here(void **state)
 	}
 }
 
+/* gfx11: what LLVM 19 makes of a trap there. */
+static void test_trap_of_gfx11(void **state)
+{
+	static const char text[] = "\ts_branch 65530      // 000000010260: BFA0FFFA\n\ts_trap 2     // 000000010264: BF900002\n"
+		"\ts_sendmsg_rtn_b32 s0, sendmsg(MSG_RTN_GET_DOORBELL)        // 000000010268: BE804C80\n\ts_mov_b32 ttmp2, m0 // 00000001026C: BEEE007D\n"
+		"\ts_delay_alu instid0(SALU_CYCLE_1) | instskip(NEXT) | instid1(SALU_CYCLE_1)// 000000010270: BF870499\n"
+		"\ts_sethalt 5 // 000000010274: BF820005\n\ts_branch 65534 // 000000010278: BFA0FFFE <guard+0x90>\n";
+	static const struct { uint64_t pc; bool here; } t[] = { { 0x10260, false }, { 0x10264, true }, { 0x10268, true }, { 0x10278, true } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct disassembly_found f;
+		struct disassembly d;
+
+		read_text(&d, text, t[i].pc, 0, 0);
+		disassembly_find(&d, 12, 8, &f);
+		assert_int_equal(d.count, 7);
+		assert_true(f.trap_ends);
+		assert_int_equal(f.trap_here, t[i].here);
+		disassembly_release(&d);
+	}
+}
+
+/* Cut anywhere, and every byte changed: nothing is read outside, and what is found stays inside what was kept. */
+static void test_broken_text(void **state)
+{
+	static const char bytes[] = { 0, '\n', ' ', '<', '9', '-', '/', (char)0xff };
+	size_t len = strlen(comment_form);
+
+	(void)state;
+	for (size_t i = 0; i < len * sizeof bytes + len; i++) {
+		struct span copy = data_exact(span_make(comment_form, i < len ? i : len));
+		struct disassembly_found f;
+		struct disassembly d;
+		struct buf b;
+
+		if (i >= len)
+			((char *)copy.at)[i % len] = bytes[i / len - 1];
+		disassembly_init(&d, 0x1310, 0, 0);
+		disassembly_lines(&d, copy);
+		free((char *)copy.at);
+		disassembly_find(&d, 2, 2, &f);
+		assert_true(f.at < (long)d.count && f.from >= 0 && f.to <= (long)d.count);
+		if (f.loop)
+			assert_true(f.loop_first >= 0 && f.loop_first <= f.at && f.at <= f.loop_last && f.loop_last < (long)d.count);
+		buf_init(&b, 0);
+		for (long k = f.from; f.at >= 0 && k < f.to; k++)
+			disassembly_address_registers(disassembly_insn_text(&d, k), &b);
+		buf_release(&b);
+		disassembly_release(&d);
+	}
+}
+
 /* Loops: instructions from 0x100 on, 4 bytes each, pc at the one with a star. */
 static void test_loops(void **state)
 {
@@ -497,7 +550,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uri), cmocka_unit_test(test_long_path), cmocka_unit_test(test_saved), cmocka_unit_test(test_layouts),
-		cmocka_unit_test(test_trap_here), cmocka_unit_test(test_loops), cmocka_unit_test(test_labels), cmocka_unit_test(test_long_function),
+		cmocka_unit_test(test_trap_here), cmocka_unit_test(test_trap_of_gfx11), cmocka_unit_test(test_broken_text), cmocka_unit_test(test_loops), cmocka_unit_test(test_labels), cmocka_unit_test(test_long_function),
 		cmocka_unit_test(test_address_registers), cmocka_unit_test(test_elf), cmocka_unit_test(test_elf_broken), cmocka_unit_test(test_elf_kinds),
 	};
 
