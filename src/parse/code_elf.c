@@ -34,6 +34,12 @@ static uint64_t number(const unsigned char *at, int bytes)
 	return n;
 }
 
+/* Where a range of a made-up size ends. */
+static uint64_t end_of(uint64_t low, uint64_t size)
+{
+	return size > UINT64_MAX - low ? UINT64_MAX : low + size;
+}
+
 static void find_segment(struct code_elf *elf, const struct code_elf_reader *r, const unsigned char *header, uint64_t address)
 {
 	uint64_t at = number(header + 32, 8), n = number(header + 56, 2);
@@ -46,7 +52,7 @@ static void find_segment(struct code_elf *elf, const struct code_elf_reader *r, 
 
 		if (number(p, 4) == 1 && (number(p + 4, 4) & 1) && address >= low && address - low < size) {
 			elf->segment_low = low;
-			elf->segment_high = low + size;
+			elf->segment_high = end_of(low, size);
 			return;
 		}
 	}
@@ -70,7 +76,7 @@ static void see_symbol(struct candidates *c, const unsigned char *s, uint64_t ad
 	} else if (address - low < size) {
 		if (!c->high || low > c->low) {
 			c->low = low;
-			c->high = low + size;
+			c->high = end_of(low, size);
 		}
 	} else if (!size && low >= c->before) {
 		c->before = low;
