@@ -1,7 +1,7 @@
 /* replay.c - every input at hand through every target of targets.c, without libFuzzer. Speaks TAP, a line a target.
  *
- * Inputs: tests/data/explain, tests/fuzz/corpus, tests/fuzz/found, the golden files of py-spy and the GPU tools; shipped profiles and
- * signatures. `replay FILE...` takes these instead. A crash is the last line "# target: file" on standard error.
+ * Inputs: tests/data/explain, tests/data/code_object, tests/fuzz/corpus, tests/fuzz/found, the golden files of the GPU tools; shipped
+ * profiles and signatures. `replay FILE...` takes these instead. A crash is the last line "# target: file" on standard error.
  */
 #include "config.h"
 
@@ -38,7 +38,7 @@ static int by_name(const void *a, const void *b)
 static void find_files(void)
 {
 	static const char *const folders[] = { "tests/data/explain", "tests/fuzz/corpus", "tests/fuzz/found", "tests/golden/gpu",
-		"tests/golden/pyspy", "data/profiles", "data/signatures" };
+		"tests/data/code_object", "data/profiles", "data/signatures" };
 	const char *top = getenv("srcdir");
 	char path[PATH_MAX];
 

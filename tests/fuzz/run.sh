@@ -23,6 +23,7 @@ for target in $targets; do
 	seeds="$srcdir/tests/data/explain $srcdir/tests/fuzz/corpus"
 	case $target in
 	rocm_smi | amd_smi | nvidia_smi) seeds="$seeds $srcdir/tests/golden/gpu" ;;
+	code_elf | code_object | disassembly) seeds="$seeds $srcdir/tests/data/code_object" ;;
 	profile) seeds=$srcdir/data/profiles ;;
 	signature) seeds=$srcdir/data/signatures ;;
 	esac

@@ -35,5 +35,8 @@ void target_lines(struct span text);
 void target_explain(struct span text);
 void target_session(struct span text);
 void target_observation(struct span text);
+void target_code_elf(struct span text);
+void target_code_object(struct span text);
+void target_disassembly(struct span text);
 
 #endif
