@@ -11,6 +11,7 @@
 
 #include "app/agent.h"
 #include "app/commands.h"
+#include "app/explain_code.h"
 #include "app/explain_data.h"
 #include "app/explain_report.h"
 #include "app/profiles.h"
@@ -158,14 +159,19 @@ static int answer(struct explaining *x, const struct scan *scan, const struct ex
 	struct explain *said = mem_alloc(sizeof *said);
 	struct signature_hit hits[EXPLAIN_HITS_MAX];
 	struct explained e = { .list = x->list, .n = x->count, .answer = said, .left_out = x->left_out, .hit = hits };
-	struct buf out;
+	struct buf out, code;
 	int status;
 
 	buf_init(&out, 256 << 20);
+	buf_init(&code, 1 << 20);
 	scan_count(scan, &e.count);
 	explain(said, x->list, x->count);
 	e.kernels = &data->kernels;
 	e.hits = match_signatures(x, data, hits);
+	if (x->options->code_objects) {
+		explain_code(x->list, x->count, x->options->code_objects, &code);
+		e.disassembled = buf_as_span(&code);
+	}
 	if (x->options->json)
 		explain_json(&e, &out);
 	else
@@ -175,6 +181,7 @@ static int answer(struct explaining *x, const struct scan *scan, const struct ex
 	if (status == EXIT_CANNOT_WRITE)
 		fprintf(stderr, "hangtop: cannot write to standard output: %s\n", strerror(errno));
 	buf_release(&out);
+	buf_release(&code);
 	free(said);
 	return status;
 }

@@ -339,6 +339,8 @@ void explain_json(const struct explained *e, struct buf *out)
 		put_entry(&w, "rocgdb", debugger, debugger_members);
 	put_hits(&w, e);
 	put_counts(&w, e);
+	if (e->disassembled.len)
+		jw_text(&w, "disassembled", e->disassembled);
 	jw_end_object(&w);
 	buf_char(out, '\n');
 }

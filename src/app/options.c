@@ -45,6 +45,7 @@ static const struct option_row {
 	{ "port", 0, NUMBER, "PORT", AT(port), CMD_DEMO, "HTTP port of the demo server (default: a free one)" },
 	{ "keep", 0, FLAG, NULL, AT(keep), CMD_DEMO, "keep the demo's folder" },
 	{ "db", 'd', WORD, "FILE", AT(db), LIVE | CMD_EXPLAIN, "session file (default: a new one in the state folder; explain: none)" },
+	{ "code-objects", 0, WORD, "DIR", AT(code_objects), CMD_EXPLAIN, "disassemble around the pc; DIR has what the debug agent saved" },
 	{ "no-db", 0, FLAG, NULL, AT(no_db), LIVE, "write no session file" },
 	{ "session-size", 0, NUMBER, "MB", AT(session_mb), LIVE, "cap of the session file; old samples make room (default 1024)" },
 	{ "jsonl", 0, WORD, "FILE", AT(jsonl), LIVE, "also write every observation as a JSON line (- is standard output)" },

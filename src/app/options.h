@@ -23,6 +23,7 @@ struct app_options {
 	struct source_options source;
 	const char *node;
 	const char *db;
+	const char *code_objects;
 	bool no_db;
 	double stall_s, interval_s, stacks_s, timeout_s, duration_s, speed, hang_after_s;
 	int64_t pid, session_mb, tp, seed, port;

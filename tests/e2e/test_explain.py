@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ HANGTOP = os.path.join(os.environ.get("builddir", "."), "hangtop")
 DATA = os.path.join(os.environ.get("srcdir", "."), "tests", "data", "explain")
 SETS = {"ranks", "outliers", "reasons", "suspect_kernels"}
 HEX = re.compile(r"^0x[0-9a-f]+$", re.I)
+CHECKS = 14     # besides one a kind
 results = []
 
 
@@ -148,16 +150,53 @@ def session(folder):
     report(verdict == "fault" and replay.returncode == 2, "a replay of it comes to the same verdict", replay.stdout.decode()[:300])
 
 
+TOOLS = os.pathsep.join([os.environ.get("PATH", ""), "/opt/rocm/llvm/bin"] + sorted(glob.glob("/usr/lib/llvm*/bin")))
+
+
+def code_objects(folder):
+    """A kernel of the distribution's clang, in a dump that names its saved file."""
+    name = "a wave's code is disassembled from its saved code object"
+    tools = [shutil.which(t, path=TOOLS) for t in ("clang", "ld.lld", "llvm-objdump")]
+    if not all(tools):
+        results.append(os.environ.get("CI") != "true")
+        print("%s %d - %s # SKIP no clang, ld.lld and llvm-objdump" % ("ok" if results[-1] else "not ok", len(results), name))
+        report(True, "a code object that was not saved is said # SKIP")
+        return
+    source = os.path.abspath(os.path.join(DATA, "..", "code_object", "kernels.s"))
+    built = os.path.join(folder, "k")
+    subprocess.run([tools[0], "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-x", "assembler", "-c", source, "-o", built + ".o"], check=True)
+    subprocess.run([tools[1], "-shared", "-Ttext=0x10000", built + ".o", "-o", built + ".so"], check=True)
+    size = os.path.getsize(built + ".so")
+    saved = os.path.join(folder, "saved")
+    os.mkdir(saved)
+    os.rename(built + ".so", os.path.join(saved, "memory___42_offset_0x1000_size_%d" % size))
+    base = 0x7f1200000000
+    dump = os.path.join(folder, "dump.txt")
+    with open(dump, "w") as f:
+        f.write("wave_1: pc=%#x (kernel_code_entry=%#x <wait_flag>) (stopped, reason: MEMORY_VIOLATION)\n\n"
+                "Disassembly for function wait_flag:\n    code object: memory://42#offset=0x1000&size=%d\n"
+                "    loaded at: [%#x-%#x]\n\n => %#x <+24>:    s_waitcnt vmcnt(0)\n\nEnd of disassembly.\n"
+                % (base + 0x10018, base + 0x10000, size, base, base + 0x20000, base + 0x10018))
+    text = run("--code-objects", saved, dump)
+    answer = explain("--code-objects", saved, dump)
+    report(b" => " in text.stdout and b"(gfx90a)" in text.stdout and "By hand: " in answer["disassembled"], name, text.stdout.decode())
+    other = os.path.join(folder, "other")
+    os.mkdir(other)
+    absent = run("--code-objects", other, dump)
+    report(b"is not disassembled" in absent.stdout and absent.returncode == 2, "a code object that was not saved is said", absent)
+
+
 def main():
     n = len(set(c.split(os.sep)[-3] for c in cases()))
-    print("1..%d" % (n + 12))
+    print("1..%d" % (n + CHECKS))
     kinds()
     can_fail()
     together()
     with tempfile.TemporaryDirectory() as folder:
         bad_input(folder)
         session(folder)
-    return 0 if all(results) and len(results) == n + 12 else 1
+        code_objects(folder)
+    return 0 if all(results) and len(results) == n + CHECKS else 1
 
 
 sys.exit(main())
