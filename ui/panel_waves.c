@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/stop_reason.h"
+#include "parse/code_object.h"
 #include "ui/fault_row.h"
 #include "ui/waves_fold.h"
 
@@ -230,57 +232,36 @@ static void number(struct build *b, uint64_t key, const char *label, const json_
 	item(b, key, label, STYLE_NORMAL, span_of(text));
 }
 
-/* For a shell: 'it'\''s' */
-static void quote(struct buf *out, struct span text)
-{
-	buf_char(out, '\'');
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.at[i] == '\'')
-			buf_text(out, "'\\''");
-		else
-			buf_char(out, text.at[i]);
-	}
-	buf_char(out, '\'');
-}
-
-/* The commands that disassemble the code: out of a part of a file, or out of a copy that the debug agent saved. */
-static void disassemble(struct build *b, uint64_t key, const json_t *code)
+/* What to type to see the code around the pc. */
+static void disassemble(struct build *b, uint64_t key, const json_t *code, struct span pc)
 {
 	const char *uri = string_in(code, "uri");
-	const json_t *offset = json_object_get(code, "offset"), *size = json_object_get(code, "size");
-	bool part = json_integer_value(offset) >= 0 && json_integer_value(offset) < INT64_MAX && json_integer_value(size) > 0;
-	struct buf path, text;
+	struct span loaded = span_of(string_in(code, "loaded"));
+	uint64_t base = 0, address = 0;
+	struct buf text;
 
-	if (!uri)
-		return;
-	buf_init(&path, 4096);
 	buf_init(&text, 0);
-	if (!waves_uri_path(span_of(uri), &path)) {
-		item(b, key, "disassemble", STYLE_KEY, span_of("llvm-objdump --disassemble-all FILE"));
-		panel_wrap(b, key, 17, STYLE_DIM,
-			span_of("FILE is the copy that the debug agent saves with ROCM_DEBUG_AGENT_OPTIONS=--save-code-objects=DIR"));
-	} else if (part) {
-		buf_printf(&text, "tail -c +%lld ", (long long)json_integer_value(offset) + 1);
-		quote(&text, buf_as_span(&path));
-		buf_printf(&text, " | head -c %lld > code.o", (long long)json_integer_value(size));
-		item(b, key, "disassemble", STYLE_KEY, buf_as_span(&text));
-		item(b, key + 1, "", STYLE_KEY, span_of("llvm-objdump --disassemble-all code.o"));
-	} else {
-		buf_text(&text, "llvm-objdump --disassemble-all ");
-		quote(&text, buf_as_span(&path));
-		item(b, key, "disassemble", STYLE_KEY, buf_as_span(&text));
+	if (!span_take_hex(&loaded, &base) || !span_take_hex(&pc, &address))
+		base = 0;
+	if (uri && code_object_command(span_of(uri), base, address, &text)) {
+		rows_start(b->rows, key, ROW_DETAIL);
+		rows_gap(b->rows, 4);
+		rows_text(b->rows, STYLE_DIM, "disassemble");
+		panel_wrap(b, key, 6, STYLE_KEY, buf_as_span(&text));
+		if (span_starts(span_of(uri), "memory:"))
+			panel_wrap(b, key, 6, STYLE_DIM,
+				span_of("where the debug agent saved it: ROCM_DEBUG_AGENT_OPTIONS=--save-code-objects=DIR"));
 	}
-	buf_release(&path);
 	buf_release(&text);
 }
 
-static void code_object(struct build *b, uint64_t key, const json_t *code)
+static void code_object(struct build *b, uint64_t key, const json_t *code, struct span pc)
 {
 	item(b, key, "code object", STYLE_NORMAL, span_of(string_in(code, "uri")));
 	number(b, key + 1, "at offset", code, "offset");
 	number(b, key + 2, "size", code, "size");
 	item(b, key + 3, "loaded at", STYLE_NORMAL, span_of(string_in(code, "loaded")));
-	disassemble(b, key + 4, code);
+	disassemble(b, key + 4, code, pc);
 }
 
 static void meaning(struct build *b, uint64_t key, const struct observation *o)
@@ -289,7 +270,7 @@ static void meaning(struct build *b, uint64_t key, const struct observation *o)
 
 	for (size_t i = 0; i < json_array_size(list) && i < REASONS_SHOWN; i++) {
 		struct span reason = span_of(json_string_value(json_array_get(list, i)));
-		const char *words = waves_reason(reason);
+		const char *words = stop_reason_words(reason);
 
 		item(b, key + 20 * i, "stopped by", STYLE_BAD, reason);
 		if (words)
@@ -334,7 +315,7 @@ static void wave_details(struct build *b, const struct wave_group *group)
 	item(b, key + 2121, "entry", STYLE_NORMAL, panel_field(o, WAVE_kernel_code_entry));
 	item(b, key + 2122, "function", STYLE_NORMAL, panel_field(o, WAVE_func));
 	item(b, key + 2123, "target", STYLE_NORMAL, panel_field(o, WAVE_target));
-	code_object(b, key + 2130, code);
+	code_object(b, key + 2130, code, panel_field(o, WAVE_pc));
 	item(b, key + 2180, "seen by", STYLE_NORMAL, panel_field(o, WAVE_via));
 	read_from(b, key + 2181, o, WAVE_file, WAVE_offset);
 	if (observation_get_int(o, WAVE_complete, &complete) && !complete)
@@ -380,7 +361,7 @@ static void disassembly_row(struct build *b, const struct observation *o)
 	kernel(b, panel_field(o, DISASSEMBLY_kernel), b->w - b->rows->column);
 	if (list_is_open(b->list, key)) {
 		full_name(b, key + 1, panel_field(o, DISASSEMBLY_kernel));
-		code_object(b, key + 2000, code);
+		code_object(b, key + 2000, code, span_of(string_in(arrow, "pc")));
 		read_from(b, key + 2080, o, DISASSEMBLY_file, DISASSEMBLY_offset);
 	}
 	json_decref(arrow);

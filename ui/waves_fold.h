@@ -1,4 +1,4 @@
-/* waves_fold.h - what the Waves panel shows of GPU waves: equal ones folded, names made short, reasons put into words.
+/* waves_fold.h - what the Waves panel shows of GPU waves: equal ones folded, names made short.
  *
  * Who: panel_waves.c. No drawing. Equal is: same kernel, pc, reasons and tool.
  * The model keeps the last MODEL_EVENTS_MAX rows, so `waves` counts what is left of a longer dump: `full` says so.
@@ -31,9 +31,5 @@ void waves_fold(struct waves_fold *fold, const struct model *m);
 const char *waves_ranks(const struct waves_fold *fold, const struct model *m, int group, char *out, size_t size);
 /* Scrubbed, at most `columns` wide: whole, else without arguments, else without namespaces, else with its middle left out. */
 void waves_kernel(struct buf *out, struct span name, int columns, const char *ellipsis);
-/* A stop reason in words; NULL when it has none. */
-const char *waves_reason(struct span reason);
-/* The file of a file:// URI, decoded: false for another scheme. */
-bool waves_uri_path(struct span uri, struct buf *out);
 
 #endif

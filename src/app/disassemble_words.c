@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "parse/code_object.h"
+
 static const struct disassembly_insn *insn(const struct disassemble_words *w, long i)
 {
 	return &w->text->insn[i];
@@ -108,31 +110,10 @@ static void say_state(const struct disassemble_words *w, struct buf *out)
 		buf_text(out, "The pc is at a wait for its own accesses to memory to finish.\n");
 }
 
-/* In single quotes for a shell. */
-static void quote(const char *text, struct buf *out)
-{
-	buf_char(out, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			buf_text(out, "'\\''");
-		else
-			buf_char(out, *text);
-	buf_char(out, '\'');
-}
-
 static void say_command(const struct disassemble_words *w, struct buf *out)
 {
 	buf_text(out, "By hand: ");
-	if (w->offset >= 0) {
-		buf_printf(out, "dd if=");
-		quote(w->source, out);
-		buf_printf(out, " of=code.o iflag=skip_bytes,count_bytes bs=1M skip=%" PRId64 " count=%" PRId64 " && ", w->offset, w->size);
-	}
-	buf_printf(out, "%s -d -C --start-address=0x%" PRIx64 " --stop-address=0x%" PRIx64 " ", w->tool, w->low, w->high);
-	if (w->offset >= 0)
-		buf_text(out, "code.o");
-	else
-		quote(w->source, out);
+	code_object_objdump(w->tool, w->source, w->offset, w->size, w->low, w->high, out);
 	buf_char(out, '\n');
 }
 

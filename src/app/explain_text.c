@@ -3,15 +3,19 @@
 
 #include "app/explain_report.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json_write.h"
 #include "base/text.h"
+#include "model/stop_reason.h"
+#include "parse/code_object.h"
 
 #define LINE_WIDTH 140
 #define ROWS_SHOWN 6
+#define CODE_SHOWN 2
 #define HITS_IN_FULL 2
 #define ADVICE_SHOWN 3
 
@@ -86,33 +90,49 @@ static bool same_wave(const struct observation *a, const struct observation *b)
 	       span_same(text(a, WAVE_reasons), text(b, WAVE_reasons));
 }
 
-static const char *reason_words(struct span reasons)
+/* Each reason of the array in words. */
+static void reasons_say(struct span reasons, struct buf *out)
 {
-	static const struct { const char *reason, *words; } table[] = {
-		{ "ASSERT_TRAP", "a device-side assert failed: the kernel ran s_trap 2; the condition was tested some instructions before" },
-		{ "MEMORY_VIOLATION", "a page that is not mapped was accessed; the pc stands behind the access" },
-		{ "ADDRESS_ERROR", "an address outside every aperture, or misaligned" },
-		{ "APERTURE_VIOLATION", "an address outside every aperture (today: ADDRESS_ERROR)" },
-		{ "ILLEGAL_INSTRUCTION", "the bytes at the pc are no instruction: code was overwritten, or a jump went wild" },
-		{ "FATAL_HALT", "the hardware halted the wave for good" },
-		{ "ECC_ERROR", "memory error that could not be corrected" },
-		{ "DEBUG_TRAP", "s_trap 3: a breakpoint in the code" },
-		{ "INT_DIVIDE_BY_0", "integer division by zero" },
-		{ "TRAP", "a trap that no one knows" },
-	};
+	struct span piece;
+	const char *words;
 
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (span_contains(reasons, table[i].reason))
-			return table[i].words;
-	return NULL;
+	for (int i = 0; i < ROWS_SHOWN && span_cut(&reasons, '"', &piece); i++) {
+		words = stop_reason_words(piece);
+		if (words)
+			buf_printf(out, "%-10s = %s\n", "", words);
+	}
 }
 
-static void wave_row(const struct explained *e, const struct observation *o, int64_t n, struct buf *out)
+static void code_say(const struct observation *o, struct buf *out)
 {
-	struct span pc = text(o, WAVE_pc), arrow = text(o, WAVE_arrow), reasons = text(o, WAVE_reasons), insn, code = text(o, WAVE_code_object), uri;
-	const char *words = reason_words(reasons);
+	json_t *code = json_loadb(text(o, WAVE_code_object).at, text(o, WAVE_code_object).len, 0, NULL);
+	struct span uri = span_of(json_string_value(json_object_get(code, "uri")));
+	struct span loaded = span_of(json_string_value(json_object_get(code, "loaded"))), pc = text(o, WAVE_pc);
+	uint64_t base = 0, address = 0;
+	struct buf command;
 
-	(void)e;
+	buf_init(&command, 8192);
+	if (!span_take_hex(&loaded, &base) || !span_take_hex(&pc, &address))
+		base = 0;
+	if (uri.len) {
+		label(out, "");
+		buf_text(out, "code object ");
+		scrub(out, uri, 200);
+		buf_char(out, '\n');
+	}
+	if (uri.len && code_object_command(uri, base, address, &command)) {
+		buf_printf(out, "%-10s ", "");
+		scrub(out, buf_as_span(&command), 600);
+		buf_text(out, span_starts(uri, "memory:") ? "   (in DIR of --save-code-objects=DIR; or explain --code-objects DIR)\n" : "\n");
+	}
+	buf_release(&command);
+	json_decref(code);
+}
+
+static void wave_row(const struct observation *o, int64_t n, bool with_code, struct buf *out)
+{
+	struct span pc = text(o, WAVE_pc), arrow = text(o, WAVE_arrow), reasons = text(o, WAVE_reasons), insn;
+
 	label(out, "waves");
 	buf_printf(out, "%lld at pc ", (long long)n);
 	scrub(out, pc.len ? pc : span_of("unknown"), 40);
@@ -134,17 +154,9 @@ static void wave_row(const struct explained *e, const struct observation *o, int
 		scrub(out, text(o, WAVE_rank), 32);
 	}
 	buf_char(out, '\n');
-	if (words)
-		buf_printf(out, "%-10s = %s\n", "", words);
-	uri = span_after(code, "\"uri\":\"");
-	if (uri.len) {
-		long quote = span_find_char(uri, '"');
-
-		label(out, "");
-		buf_text(out, "code object ");
-		scrub(out, span_sub(uri, 0, quote > 0 ? (size_t)quote : 0), 200);
-		buf_char(out, '\n');
-	}
+	reasons_say(reasons, out);
+	if (with_code)
+		code_say(o, out);
 }
 
 static void waves(const struct explained *e, struct buf *out)
@@ -166,7 +178,7 @@ static void waves(const struct explained *e, struct buf *out)
 				n += number(e->list[k], WAVE_count, 1);
 		groups++;
 		if (shown++ < ROWS_SHOWN)
-			wave_row(e, e->list[i], n, out);
+			wave_row(e->list[i], n, shown <= CODE_SHOWN, out);
 	}
 	if (groups > ROWS_SHOWN)
 		buf_printf(out, "%-10s %d more groups; --json has them\n", "", groups - ROWS_SHOWN);

@@ -3,8 +3,11 @@
 
 #include "parse/code_object.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#define BEFORE 0x80     /* bytes of code around a pc */
+#define BEHIND 0x40
 #define REPLACED ":/#?&="
 
 static int digit(char c)
@@ -133,5 +136,59 @@ bool code_object_is_saved_as(struct span uri, struct span filename)
 	for (size_t i = 0; i + 1 < id; i++)
 		if (filename.at[i] < '0' || filename.at[i] > '9')
 			return false;
+	return true;
+}
+
+/* For a shell: 'it'\''s' */
+static void quote(const char *text, struct buf *buf)
+{
+	buf_char(buf, '\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			buf_text(buf, "'\\''");
+		else
+			buf_char(buf, *text);
+	buf_char(buf, '\'');
+}
+
+static void objdump(const char *tool, uint64_t low, uint64_t high, struct buf *buf)
+{
+	buf_printf(buf, "%s -d -C ", tool);
+	if (high)
+		buf_printf(buf, "--start-address=0x%" PRIx64 " --stop-address=0x%" PRIx64 " ", low, high);
+}
+
+void code_object_objdump(const char *tool, const char *path, int64_t offset, int64_t size, uint64_t low, uint64_t high, struct buf *buf)
+{
+	if (offset >= 0) {
+		buf_text(buf, "dd if=");
+		quote(path, buf);
+		buf_printf(buf, " of=code.o iflag=skip_bytes,count_bytes bs=1M skip=%" PRId64 " count=%" PRId64 " && ", offset, size);
+	}
+	objdump(tool, low, high, buf);
+	if (offset >= 0)
+		buf_text(buf, "code.o");
+	else
+		quote(path, buf);
+}
+
+bool code_object_command(struct span uri, uint64_t load_base, uint64_t pc, struct buf *buf)
+{
+	struct code_object object;
+	uint64_t low = 0, high = 0;
+
+	if (!code_object_parse(uri, &object))
+		return false;
+	if (load_base && pc >= load_base) {
+		high = pc - load_base + BEHIND;
+		low = high > BEFORE + BEHIND ? high - BEFORE - BEHIND : 0;
+	}
+	if (object.scheme == CODE_OBJECT_FILE) {
+		code_object_objdump("llvm-objdump", object.path, object.offset, object.size, low, high, buf);
+		return true;
+	}
+	objdump("llvm-objdump", low, high, buf);
+	buf_char(buf, '*');
+	code_object_saved_suffix(object.uri, buf);
 	return true;
 }

@@ -113,33 +113,6 @@ static void other_reasons_are_other_rows(void **state)
 	scene_release(&s);
 }
 
-static void uris_give_paths(void **state)
-{
-	static const struct {
-		const char *uri, *path;
-	} table[] = {
-		{ "file:///a/b.so#offset=1&size=2", "/a/b.so" },
-		{ "file:///My%20Model%2Bv2/lib%23k%3A1.so#offset=1", "/My Model+v2/lib#k:1.so" },
-		{ "file:///a%", "/a%" },
-		{ "file:///a%2", "/a%2" },
-		{ "file:///a%zz%0x", "/a%zz%0x" },
-		{ "memory://12#offset=1", NULL },
-		{ "file://", NULL },
-		{ "", NULL },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct buf out;
-
-		buf_init(&out, 0);
-		assert_int_equal(waves_uri_path(span_of(table[i].uri), &out), table[i].path != NULL);
-		if (table[i].path)
-			assert_string_equal(buf_string(&out), table[i].path);
-		buf_release(&out);
-	}
-}
-
 /* Draw the panel with every row opened. */
 static void draw_all(struct scene *s)
 {
@@ -233,7 +206,6 @@ int main(void)
 		cmocka_unit_test(names_fit),
 		cmocka_unit_test(equal_waves_fold),
 		cmocka_unit_test(other_reasons_are_other_rows),
-		cmocka_unit_test(uris_give_paths),
 		cmocka_unit_test(thousands_of_waves),
 		cmocka_unit_test(garbage_draws),
 		cmocka_unit_test(faults_are_told_once),
