@@ -176,6 +176,23 @@ static void place(struct build *b, const struct waves_fold *fold, int g)
 	json_decref(arrow);
 }
 
+/* The Python call or the library's routine behind the kernel. */
+static void in_words(struct build *b, uint64_t key, struct span name)
+{
+	const struct kernel_row *known = b->view->kernels ? kernels_words(b->view->kernels, name) : NULL;
+	struct buf text;
+
+	if (!known)
+		return;
+	buf_init(&text, 1024);
+	kernel_say(known, name, &text);
+	rows_start(b->rows, key, ROW_DETAIL);
+	rows_gap(b->rows, 8);
+	rows_text(b->rows, STYLE_DIM, "= ");
+	rows_span(b->rows, STYLE_INFO, buf_as_span(&text));
+	buf_release(&text);
+}
+
 static void wave_row(struct build *b, const struct waves_fold *fold, int g)
 {
 	const struct wave_group *group = &fold->group[g];
@@ -189,6 +206,7 @@ static void wave_row(struct build *b, const struct waves_fold *fold, int g)
 	rows_text(b->rows, STYLE_NORMAL, "  ");
 	kernel(b, panel_field(group->wave, WAVE_kernel), b->w - b->rows->column);
 	place(b, fold, g);
+	in_words(b, group->key + 2, panel_field(group->wave, WAVE_kernel));
 }
 
 /* --- one wave in full --- */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/kernel_words.h"
 #include "model/model.h"
 #include "model/ranks.h"
 #include "model/triage.h"
@@ -31,6 +32,7 @@ struct view {
 	const char *file;       /* session shown or written; may be NULL */
 	int64_t message_t;      /* when `message` was set */
 	const char *message;    /* one line for the bottom, e.g. "stacks requested"; may be NULL */
+	const struct kernel_set *kernels;       /* kernels in words; may be NULL */
 	int stacks_running;     /* a round of stacks is under way: how many are outstanding */
 };
 

@@ -39,7 +39,20 @@ static int is_conf(const struct dirent *entry)
 	return entry->d_name[0] != '.' && span_ends(span_of(entry->d_name), ".conf");
 }
 
-static void load_folder(struct explain_data *data, const char *folder)
+static void load_kernels(struct kernel_set *kernels, const char *folder)
+{
+	struct error error;
+	struct buf text;
+	char path[4400];
+
+	buf_init(&text, FILE_MAX);
+	snprintf(path, sizeof path, "%s/kernels.tsv", folder);
+	if (read_file(path, &text) && kernels_load(kernels, buf_as_span(&text), path, &error) < 0)
+		complain_about(&error);
+	buf_release(&text);
+}
+
+static void load_signatures(struct signature_set *signatures, const char *folder)
 {
 	struct dirent **list;
 	struct error error;
@@ -48,9 +61,6 @@ static void load_folder(struct explain_data *data, const char *folder)
 	int n;
 
 	buf_init(&text, FILE_MAX);
-	snprintf(path, sizeof path, "%s/kernels.tsv", folder);
-	if (read_file(path, &text) && kernels_load(&data->kernels, buf_as_span(&text), path, &error) < 0)
-		complain_about(&error);
 	snprintf(path, sizeof path, "%s/signatures", folder);
 	n = scandir(path, &list, is_conf, alphasort);
 	for (int i = 0; i < n; i++) {
@@ -60,7 +70,7 @@ static void load_folder(struct explain_data *data, const char *folder)
 		if (read_file(path, &text)) {
 			s = signature_parse(buf_as_span(&text), path, &error);
 			if (s)
-				signature_set_add(&data->signatures, s);
+				signature_set_add(signatures, s);
 			else
 				complain_about(&error);
 		}
@@ -71,17 +81,30 @@ static void load_folder(struct explain_data *data, const char *folder)
 	buf_release(&text);
 }
 
-void explain_data_load(struct explain_data *data, const char *extra)
+/* Later folders win. `signatures` may be NULL. */
+static void load(struct kernel_set *kernels, struct signature_set *signatures, const char *extra)
 {
 	char *shipped = data_dir(), *mine = path_config();
+	const char *folders[] = { shipped, mine, extra };
 
-	memset(data, 0, sizeof *data);
-	load_folder(data, shipped);
-	load_folder(data, mine);
-	if (extra)
-		load_folder(data, extra);
+	for (size_t i = 0; i < sizeof folders / sizeof *folders && folders[i]; i++) {
+		load_kernels(kernels, folders[i]);
+		if (signatures)
+			load_signatures(signatures, folders[i]);
+	}
 	free(shipped);
 	free(mine);
+}
+
+void explain_data_load(struct explain_data *data, const char *extra)
+{
+	memset(data, 0, sizeof *data);
+	load(&data->kernels, &data->signatures, extra);
+}
+
+void kernel_data_load(struct kernel_set *kernels, const char *extra)
+{
+	load(kernels, NULL, extra);
 }
 
 void explain_data_release(struct explain_data *data)

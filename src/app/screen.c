@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/explain_data.h"
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/mem.h"
@@ -30,6 +31,7 @@ struct screen {
 	const struct app_options *options;
 	struct ui *ui;
 	struct canvas canvas;
+	struct kernel_set kernels;
 	struct live *live;
 	struct replay *replay;         /* the recording shown; in a live session: while paused */
 	bool playing, scrubbed;        /* scrubbed: moved away from where it was paused */
@@ -85,6 +87,7 @@ static void fill_view(struct screen *s, struct view *v)
 	v->verdict = &core->verdict;
 	v->now = shown_now(s);
 	v->node = core->node;
+	v->kernels = &s->kernels;
 	v->mode = !showing_recording(s) ? VIEW_LIVE : s->live ? VIEW_PAUSED : VIEW_REPLAY;
 	v->playing = s->playing;
 	v->speed = s->speed;
@@ -457,7 +460,9 @@ int screen_open(struct screen **out, uv_loop_t *loop, const struct app_options *
 		term.color = TERM_COLOR_ALWAYS;
 	else if (options->color && strcmp(options->color, "never") == 0)
 		term.color = TERM_COLOR_NEVER;
+	kernel_data_load(&s->kernels, options->source.profile_dir);     /* complains on standard error: not once the screen is up */
 	if (term_open(&term, error) < 0) {
+		kernels_release(&s->kernels);
 		free(s);
 		return -1;
 	}
@@ -510,6 +515,7 @@ static void on_closed(uv_handle_t *handle)
 		return;
 	ui_free(s->ui);
 	canvas_release(&s->canvas);
+	kernels_release(&s->kernels);
 	free(s);
 }
 

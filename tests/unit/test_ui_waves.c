@@ -113,6 +113,37 @@ static void other_reasons_are_other_rows(void **state)
 	scene_release(&s);
 }
 
+static void kernels_are_said_in_words(void **state)
+{
+	static const char rows[] = "index_copy_kernel_impl\tindex\tTensor.index_copy_\n";
+	struct ui_options options = { 0 };
+	struct kernel_set kernels = { 0 };
+	struct ui *ui = ui_new(&options);
+	struct request request;
+	struct canvas c;
+	struct error error;
+	struct scene s;
+	struct buf text;
+
+	(void)state;
+	scene_init(&s);
+	scene_wave(&s, 1, "['ASSERT_TRAP']", "0x1", "void index_copy_kernel_impl<4>()", 0, "null", "");
+	assert_int_equal(kernels_load(&kernels, span_of(rows), "rows", &error), 0);
+	s.view.kernels = &kernels;
+	canvas_init(&c);
+	canvas_resize(&c, 80, 24);
+	ui_key(ui, 'w', &s.view, &request);
+	ui_draw(ui, &c, &s.view);
+	buf_init(&text, 0);
+	canvas_dump(&c, &text);
+	assert_non_null(strstr(buf_string(&text), "= Tensor.index_copy_"));
+	buf_release(&text);
+	canvas_release(&c);
+	ui_free(ui);
+	kernels_release(&kernels);
+	scene_release(&s);
+}
+
 /* Draw the panel with every row opened. */
 static void draw_all(struct scene *s)
 {
@@ -206,6 +237,7 @@ int main(void)
 		cmocka_unit_test(names_fit),
 		cmocka_unit_test(equal_waves_fold),
 		cmocka_unit_test(other_reasons_are_other_rows),
+		cmocka_unit_test(kernels_are_said_in_words),
 		cmocka_unit_test(thousands_of_waves),
 		cmocka_unit_test(garbage_draws),
 		cmocka_unit_test(faults_are_told_once),
