@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "parse/rocm_smi.h"
 
@@ -75,26 +76,52 @@ static int64_t whole(double value)
 	return value >= 0 && value < 9e15 ? (int64_t)value : -1;
 }
 
+static double in_unit(enum unit kind, double number, struct span unit)
+{
+	if (kind == PERCENT)
+		return gpu_percent(number);
+	return kind == BYTES ? gpu_bytes_of(number, unit) : number;
+}
+
+static bool same_name(struct span s, const char *name)
+{
+	return s.len == strlen(name) && strncasecmp(s.at, name, s.len) == 0;
+}
+
+bool amd_smi_take(struct gpu_reading *r, struct span group, struct span name, struct span text)
+{
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		double *field = (double *)((char *)r + keys[i].at), number;
+		struct span unit = span_of("");
+
+		if (!same_name(name, keys[i].name) || (group.len && !(keys[i].group && same_name(group, keys[i].group))))
+			continue;
+		number = gpu_number(text, &unit);
+		if (isnan(*field))
+			*field = in_unit(keys[i].unit, number, unit);
+		return true;
+	}
+	return false;
+}
+
+/* The partitions of a GPU share its numbers: what the first one says stays. */
 static void read_numbers(struct gpu_reading *r, const json_t *gpu)
 {
-	bool seen[sizeof keys / sizeof *keys] = { false };
+	bool seen[sizeof keys / sizeof *keys] = { false }, partition = json_integer_value(json_object_get(gpu, "xcp")) > 0;
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		const json_t *group = keys[i].group ? json_object_get(gpu, keys[i].group) : gpu;
 		const json_t *value = json_object_get(group, keys[i].name);
 		double *field = (double *)((char *)r + keys[i].at), number;
 		struct span unit;
-		bool taken = false;
+		bool taken = partition && !isnan(*field);
 
 		for (size_t j = 0; j < i; j++)
 			taken = taken || (seen[j] && keys[j].at == keys[i].at);
 		if (!value || taken)
 			continue;
 		number = number_of(value, &unit);
-		if (keys[i].unit == PERCENT)
-			number = gpu_percent(number);
-		else if (keys[i].unit == BYTES)
-			number = gpu_bytes_of(number, unit);
+		number = in_unit(keys[i].unit, number, unit);
 		seen[i] = !isnan(number);
 		*field = number;
 	}

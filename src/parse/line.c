@@ -408,6 +408,8 @@ static size_t one_prefix(struct line *l, struct span s)
 		return bracket(l, s);
 	case ' ':
 		return srun(l, s);
+	case '>': /* quoted in a mail or an issue; curl's "> GET" is no log line either way */
+		return s.len == 1 ? 1 : s.at[1] == ' ' ? 2 : 0;
 	default:
 		break;
 	}

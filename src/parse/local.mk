@@ -16,7 +16,8 @@ libparse_a_SOURCES = \
 	src/parse/gpu_say.c src/parse/gpu_say.h \
 	src/parse/rocgdb.c src/parse/rocgdb.h \
 	src/parse/gdb_mi.c src/parse/gdb_mi.h \
-	src/parse/smi_text.c src/parse/smi_text.h \
+	src/parse/smi_text.c src/parse/smi_text.h src/parse/smi_private.h src/parse/smi_rocm.c src/parse/smi_amd.c \
+	src/parse/smi_box.c src/parse/smi_csv.c \
 	src/parse/http_text.c src/parse/http_text.h \
 	src/parse/engine_log.c src/parse/engine_log.h \
 	src/parse/code_object.c src/parse/code_object.h src/parse/code_elf.c src/parse/code_elf.h \

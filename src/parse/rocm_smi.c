@@ -6,19 +6,21 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
-enum unit { NUMBER, PERCENT, BYTES, TEXT };
+enum unit { NUMBER, PERCENT, BYTES, HOTTEST, NODE, TEXT };
 
 #define REAL_FIELD(f) offsetof(struct gpu_reading, f), 0
 #define TEXT_FIELD(f) offsetof(struct gpu_reading, f), sizeof(((struct gpu_reading *)0)->f)
 
-/* Keys of all versions; the first key found with a value wins. */
+/* Keys of all versions, in any case ("(c)" up to 2.9); the first value stays. Those without a unit are of 1.6 to 2.x. */
 static const struct key {
 	const char *name;
 	enum unit unit;
 	size_t at, size;
 } keys[] = {
 	{ "GPU use (%)", PERCENT, REAL_FIELD(busy_pct) },
+	{ "Current GPU use", PERCENT, REAL_FIELD(busy_pct) },
 	{ "GPU Memory Read/Write Activity (%)", PERCENT, REAL_FIELD(mem_activity_pct) },
 	{ "GPU memory use (%)", PERCENT, REAL_FIELD(mem_activity_pct) },
 	{ "GPU Memory Allocated (VRAM%)", PERCENT, REAL_FIELD(vram_pct) },
@@ -26,10 +28,22 @@ static const struct key {
 	{ "VRAM Total Used Memory (B)", BYTES, REAL_FIELD(vram_used) },
 	{ "Current Socket Graphics Package Power (W)", NUMBER, REAL_FIELD(power_w) },
 	{ "Average Graphics Package Power (W)", NUMBER, REAL_FIELD(power_w) },
+	{ "Average Graphics Package Power", NUMBER, REAL_FIELD(power_w) },
+	{ "Average GPU Power", NUMBER, REAL_FIELD(power_w) },
 	{ "Max Graphics Package Power (W)", NUMBER, REAL_FIELD(power_cap_w) },
+	{ "Max Graphics Package Power", NUMBER, REAL_FIELD(power_cap_w) },
 	{ "Temperature (Sensor junction) (C)", NUMBER, REAL_FIELD(temp_junction_c) },
 	{ "Temperature (Sensor edge) (C)", NUMBER, REAL_FIELD(temp_edge_c) },
+	{ "Temperature", NUMBER, REAL_FIELD(temp_edge_c) },
+	{ "Temperature (C)", NUMBER, REAL_FIELD(temp_edge_c) },
 	{ "Temperature (Sensor memory) (C)", NUMBER, REAL_FIELD(temp_mem_c) },
+	{ "Temperature (Sensor mem) (C)", NUMBER, REAL_FIELD(temp_mem_c) },
+	/* HBM stacks of MI100 and MI200 */
+	{ "Temperature (Sensor HBM 0) (C)", HOTTEST, REAL_FIELD(temp_mem_c) },
+	{ "Temperature (Sensor HBM 1) (C)", HOTTEST, REAL_FIELD(temp_mem_c) },
+	{ "Temperature (Sensor HBM 2) (C)", HOTTEST, REAL_FIELD(temp_mem_c) },
+	{ "Temperature (Sensor HBM 3) (C)", HOTTEST, REAL_FIELD(temp_mem_c) },
+	{ "Node ID", NODE, offsetof(struct gpu_reading, kfd_node), 0 },
 	{ "sclk clock speed:", NUMBER, REAL_FIELD(sclk_mhz) },
 	{ "mclk clock speed:", NUMBER, REAL_FIELD(mclk_mhz) },
 	{ "PCI Bus", TEXT, TEXT_FIELD(bdf) },
@@ -55,59 +69,50 @@ static struct span string_of(const json_t *value)
 	return span_make(json_string_value(value), json_string_length(value));
 }
 
-static void read_value(struct gpu_reading *r, const struct key *k, struct span text)
+static void read_number(struct gpu_reading *r, const struct key *k, struct span text)
 {
-	void *field = (char *)r + k->at;
-	double value;
+	double value = gpu_number(text, NULL), *field = (double *)((char *)r + k->at);
 
-	if (k->unit == TEXT) {
-		if (!*(char *)field)
-			gpu_text(field, k->size, text);
-		return;
-	}
-	value = gpu_number(text, NULL);
 	if (k->unit == PERCENT)
 		value = gpu_percent(value);
 	else if (k->unit == BYTES)
 		value = gpu_bytes_of(value, span_of(""));
-	if (isnan(*(double *)field))
-		*(double *)field = value;
+	if (isnan(*field) || (k->unit == HOTTEST && value > *field))
+		*field = value;
 }
 
-/* HBM stacks of MI100/MI200: the hottest stands for the memory. */
-static void read_hbm(struct gpu_reading *r, const json_t *card)
+bool rocm_smi_take(struct gpu_reading *r, struct span key, struct span value)
 {
-	static const char *const stacks[] = { "Temperature (Sensor HBM 0) (C)", "Temperature (Sensor HBM 1) (C)",
-		"Temperature (Sensor HBM 2) (C)", "Temperature (Sensor HBM 3) (C)" };
-	double most = NAN;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const struct key *k = &keys[i];
+		char *field = (char *)r + k->at;
+		uint64_t node;
 
-	for (int i = 0; i < 4; i++) {
-		double value = gpu_number(string_of(json_object_get(card, stacks[i])), NULL);
-
-		if (!isnan(value) && !(value <= most))
-			most = value;
+		if (strlen(k->name) != key.len || strncasecmp(k->name, key.at, key.len) != 0)
+			continue;
+		if (k->unit == TEXT && !*field)
+			gpu_text(field, k->size, value);
+		else if (k->unit == NODE && span_uint(value, &node) && node < INT32_MAX)
+			r->kfd_node = (int64_t)node;
+		else if (k->unit != TEXT && k->unit != NODE)
+			read_number(r, k, value);
+		return true;
 	}
-	if (isnan(r->temp_mem_c))
-		r->temp_mem_c = most;
+	return false;
 }
 
-static void read_card(struct gpu_list *list, struct span number, const json_t *card)
+static void read_card(struct gpu_list *list, struct span number, json_t *card)
 {
 	struct gpu_reading *r;
-	int64_t node;
+	const char *key;
+	json_t *value;
 	uint64_t gpu;
 
 	if (!span_uint(number, &gpu) || !json_is_object(card) || !(r = gpu_list_gpu(list, (int64_t)gpu)))
 		return;
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const json_t *value = json_object_get(card, keys[i].name);
-
+	json_object_foreach(card, key, value)
 		if (json_is_string(value))
-			read_value(r, &keys[i], string_of(value));
-	}
-	read_hbm(r, card);
-	if (span_int(string_of(json_object_get(card, "Node ID")), &node) && node >= 0)
-		r->kfd_node = node;
+			rocm_smi_take(r, span_of(key), string_of(value));
 }
 
 /* Take the last ", "-separated field off the right. */

@@ -1,6 +1,6 @@
-/* rocm_smi.h - what `rocm-smi ... --json` prints, ROCm 4.5 to 7.
+/* rocm_smi.h - what `rocm-smi ... --json` prints, ROCm 4.5 to 7; and the keys that its JSON, CSV and text share, of 1.6 to 7.
  *
- * Who: source/gpu_tool.c and explain. Text tables are not read here.
+ * Who: source/gpu_tool.c and explain; the keys: smi_rocm.c, smi_csv.c, which read the text and the CSV.
  * Grammar: any lines of noise (library complaints), then one document {"card0": {...}, ..., "system": {"PID1": "..."}}.
  *   - every value is a string; "N/A", "None", "unknown", "N/A (Secondary die)" are unknown; "(400Mhz)" is a number
  *   - a card that failed every request is missing; a card may have only some keys
@@ -18,6 +18,9 @@
 
 /* Adds to the list. -1 when there is no whole document in it. */
 int rocm_smi_parse(struct span out, struct gpu_list *list, struct error *error);
+
+/* One key and its value, as any of the tool's forms print them, into `r`: what is there already stays. False for a key unknown here. */
+bool rocm_smi_take(struct gpu_reading *r, struct span key, struct span value);
 
 /* Shared with amd_smi.c: the offset of the first line that starts with one of `starts`, or -1. Whoever looks on
  * after lines that only look like JSON gives up after so many. */
