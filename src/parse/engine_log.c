@@ -43,12 +43,18 @@ static void settle(struct engine_log *e, const struct profile *p)
 	e->classifier = log_classifier_new(p, NULL);
 }
 
-static void find_engine(struct engine_log *e, const struct line *l)
+/* Some engines are known by the prefix of their lines, others by how the message starts. */
+static bool has_shape(struct log_classifier *shape, const struct line *l)
 {
 	struct log_match m;
 
+	return log_classify(shape, l->raw, &m) == LOG_START || (l->cut && log_classify(shape, l->text, &m) == LOG_START);
+}
+
+static void find_engine(struct engine_log *e, const struct line *l)
+{
 	for (int i = 0; i < e->shapes; i++)
-		if (e->shape[i] && log_classify(e->shape[i], l->raw, &m) == LOG_START) {
+		if (e->shape[i] && has_shape(e->shape[i], l)) {
 			settle(e, e->profiles->profile[i]);
 			return;
 		}
@@ -172,23 +178,30 @@ static void loading_bar(struct engine_log *e, struct span s)
 	}
 }
 
-/* An access line, a proxy's probe: "/v1/models" and a status behind it. */
+/* A word that is an HTTP status, "200" or "200,"; 0 when it is none. */
+static uint64_t status_of(struct span word)
+{
+	uint64_t status;
+
+	while (word.len && strchr(",.)", word.at[word.len - 1]))
+		word.len--;
+	return word.len == 3 && span_uint(word, &status) && status >= 100 && status < 600 ? status : 0;
+}
+
+/* An access line, a proxy's probe: "/v1/models" and a status behind it; gin and haproxy print it before. */
 static void models_line(struct engine_log *e, struct span s)
 {
-	struct span rest = span_after(s, "/v1/models"), word;
+	struct span rest = span_after(s, "/v1/models"), before = span_sub(s, 0, s.len - rest.len), word;
+	uint64_t status = 0;
 
 	if (!rest.len)
 		return;
-	for (int i = 0; i < 6 && span_word(&rest, &word); i++) {
-		uint64_t status;
-
-		while (word.len && (word.at[word.len - 1] == ',' || word.at[word.len - 1] == '.' || word.at[word.len - 1] == ')'))
-			word.len--;
-		if (word.len == 3 && span_uint(word, &status) && status >= 100 && status < 600) {
-			engine_log_models(e, status == 200);
-			return;
-		}
-	}
+	for (int i = 0; i < 6 && !status && span_word(&rest, &word); i++)
+		status = status_of(word);
+	while (!status && (span_starts(s, "[GIN]") || span_ends(span_trim(s), "HTTP/1.1\"")) && span_word(&before, &word))
+		status = status_of(word);
+	if (status)
+		engine_log_models(e, status == 200);
 }
 
 static void clock_of(struct engine_log *e, const struct line *l)
@@ -243,8 +256,12 @@ static bool take_class(struct engine_log *e, const struct line *l, const struct 
 		if (atom || e->running < 0)
 			work(e, "progress");
 		return false;
-	case LOG_FAULT:
 	case LOG_FATAL:
+		/* A start that fails before a word of loading: not ready, and that is known. */
+		if (e->ready < 0 && (span_contains(l->text, "failed to start") || span_contains(l->text, "nitialization failed")))
+			e->ready = 0;
+		break;
+	case LOG_FAULT:
 	case LOG_WARNING:
 		break;
 	default:
@@ -276,9 +293,10 @@ bool engine_log_line(struct engine_log *e, const struct line *l)
 		if (vllm_line(e, l) || sglang_line(e, l))
 			return false;
 		return take_class(e, l, &m);
+	} else if (sglang_line(e, l)) { /* no token moved: no progress */
+		return false;
 	} else if (m.running >= 0 || m.waiting >= 0) {
-		if (!vllm_line(e, l))
-			sglang_line(e, l);
+		vllm_line(e, l);
 	} else if (span_contains(l->text, "/v1/models")) {
 		models_line(e, l->text);
 	} else if (span_contains(l->text, "all slots are idle")) {

@@ -118,6 +118,28 @@ static bool header_line(struct http_scan *h, struct span s)
 	return true;
 }
 
+/* The first line of a body that is said to be in chunks: curl -v prints the header but puts the chunks together. */
+static bool is_chunk_size(struct span t)
+{
+	uint64_t n;
+
+	return span_take_hex(&t, &n) && (!t.len || *t.at == ';' || *t.at == ' ');
+}
+
+/* "curl: (7) Failed ...", also behind the progress meter's "... --:--:--     0". */
+static struct span curl_error(struct span t)
+{
+	long at = span_find(t, "curl: (");
+	struct span number;
+	uint64_t code;
+
+	if (at < 0 || (at > 0 && !strchr("0123456789 ", t.at[at - 1])))
+		return span_make("", 0);
+	t = span_sub(t, (size_t)at, t.len);
+	number = span_sub(t, 7, t.len);
+	return span_take_uint(&number, &code) && span_starts(number, ") ") ? t : span_make("", 0);
+}
+
 bool http_text_line(struct http_scan *h, const struct line *l)
 {
 	struct span t = span_trim(l->text);
@@ -126,6 +148,12 @@ bool http_text_line(struct http_scan *h, const struct line *l)
 		return true;
 	if (h->headers)
 		return header_line(h, l->text);
+	if (h->body && !h->chunks.len) {
+		/* curl's own words, before the body */
+		if (!t.len || span_starts(t, "* ") || span_starts(t, "{ ["))
+			return true;
+		h->body = is_chunk_size(t);
+	}
 	if (h->body) {
 		buf_span(&h->chunks, l->raw);
 		buf_char(&h->chunks, '\n');
@@ -133,7 +161,8 @@ bool http_text_line(struct http_scan *h, const struct line *l)
 			decode(h);
 		return true;
 	}
-	if (span_starts(t, "curl: (")) {
+	t = curl_error(t);
+	if (t.len) {
 		h->status = 0;
 		say(h, l->offset, 0, t);
 		return true;

@@ -228,6 +228,12 @@ static size_t bracket(struct line *l, struct span s)
 			return 0;
 		return at(s, end) == ' ' ? end + 1 : end;
 	}
+	/* "[16:43:31 TP0] " of SGLang in 2024 */
+	rest = clock_at(inside, 0) ? from(inside, after_fraction(inside, 8)) : inside;
+	if (clock_at(inside, 0) && (!rest.len || (*rest.at == ' ' && rank_parts(rest, l->rank)))) {
+		take_time(l, inside, 0);
+		return at(s, end) == ' ' ? end + 1 : end;
+	}
 	rest = inside;
 	if (span_word(&rest, &word) && words_only(word) && clock_at((rest = span_trim(rest)), 0) && rest.len < 16) {
 		copy(l->label, sizeof l->label, word);
@@ -397,6 +403,21 @@ static size_t name(struct line *l, struct span s)
 	return 0;
 }
 
+/* "0.26.045.217 I " of llama.cpp since 2026: minutes, seconds, ms, us of its run */
+static size_t run_time(struct line *l, struct span s)
+{
+	static const char form[] = ".dd.ddd.ddd l ";
+	size_t i = 0;
+
+	while (digit(at(s, i)) && i < 7)
+		i++;
+	for (size_t k = 0; form[k]; k++, i++)
+		if (form[k] == 'd' ? !digit(at(s, i)) : form[k] == 'l' ? !strchr("DIWE", at(s, i)) : at(s, i) != form[k])
+			return 0;
+	l->level = s.at[i - 2];
+	return i;
+}
+
 static size_t one_prefix(struct line *l, struct span s)
 {
 	size_t n;
@@ -414,7 +435,7 @@ static size_t one_prefix(struct line *l, struct span s)
 		break;
 	}
 	if (digit(s.at[0]))
-		return (n = iso(l, s)) ? n : srun(l, s);
+		return (n = iso(l, s)) || (n = run_time(l, s)) ? n : srun(l, s);
 	if (!isalpha((unsigned char)s.at[0]) || s.len < 4)
 		return 0;
 	if ((n = level(l, s)) || (n = journal(l, s)) || (n = glog(l, s)))

@@ -6,7 +6,7 @@
  *   srun -l ` 581: `, mpirun `[1,3]<stderr>:`, torch `[rank3]:` and `[default3]:`, clush and pdsh `node12: `
  *   Ray, vLLM `(Worker_TP1 pid=9) `, `(WorkerDict pid=616, ip=192.0.2.9) `, `(VllmWorker rank=2 pid=9) `
  *   SGLang `[DATE TIME DP1 TP3] `, ATOM `[atom HH:MM:SS] `, ISO times of CI logs, line numbers `[70746] `
- *   `> ` of a quotation
+ *   `> ` of a quotation, `[16:43:31 TP0] ` of old SGLang, `0.26.045.217 I ` of new llama.cpp
  *   vLLM `INFO 06-11 11:46:37 [loggers.py:118] `, glog `W0902 15:10:48.626000 719010 file.py:900] `
  * Blanks that belong to the message stay. Who: scan.c.
  */

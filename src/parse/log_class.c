@@ -59,6 +59,7 @@ static const struct { enum log_class class; const char *pattern; } common[] = {
 	{ LOG_FAULT, "GPU core dump " },
 	{ LOG_FAULT, "HIP error: (?!out of memory)" },
 	{ LOG_FAULT, "CUDA error: (?!out of memory)" },
+	{ LOG_FAULT, "ROCm error: (?!out of memory)" },
 	{ LOG_FAULT, "NVRM: Xid " },
 	/* memory, collectives, the process itself */
 	{ LOG_FATAL, "OutOfMemoryError|HIP out of memory|CUDA out of memory|error: out of memory|hipErrorOutOfMemory" },
@@ -66,6 +67,11 @@ static const struct { enum log_class class; const char *pattern; } common[] = {
 	{ LOG_FATAL, "NCCL error|nccl(?:System|Internal|UnhandledCuda|Remote|InvalidUsage)Error" },
 	{ LOG_FATAL, "Segmentation fault" },
 	{ LOG_FATAL, "Fatal Python error" },
+	{ LOG_FATAL, "terminate called after throwing" },
+	{ LOG_FATAL, "ChildFailedError|Root Cause \\(first observed failure\\)" },
+	/* the shell's word, alone or behind a script's line, and the kernel's */
+	{ LOG_FATAL, "^Killed *$|: line \\d+: +\\d+ (?:Killed|Aborted)\\b|^Aborted \\(core dumped\\)" },
+	{ LOG_FATAL, "Killed process \\d+ \\((?:python|pt_main|VLLM|ATOM|sglang|ray|ollama|llama)" },
 	{ LOG_WARNING, "ProcessGroupNCCL.*[Ww]atchdog got stuck|watchdog thread terminated with exception" },
 };
 
