@@ -14,13 +14,13 @@
 #include "app/explain_code.h"
 #include "app/explain_data.h"
 #include "app/explain_report.h"
+#include "app/file_blocks.h"
 #include "app/profiles.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "source/reading_say.h"
 #include "store/writer.h"
 
-#define BLOCK (256 * 1024)
 #define KEPT_MAX 20000          /* observations; the counts go on */
 #define KEPT_BYTES (64 << 20)
 #define SIGNATURE_WAVES 200
@@ -68,29 +68,30 @@ static void on_reading(void *context, const struct reading *r)
 	x->record[x->count++] = record_new(&o);
 }
 
+static void on_block(void *context, const char *bytes, size_t n)
+{
+	scan_feed(context, bytes, n);
+}
+
 static int read_file(struct explaining *x, struct scan *scan, const char *path)
 {
 	bool standard = strcmp(path, "-") == 0;
 	int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	char *block;
-	ssize_t n;
+	struct error error;
+	int status;
 
 	if (fd < 0) {
 		fprintf(stderr, "hangtop: cannot open %s: %s\n", path, strerror(errno));
 		return -1;
 	}
-	block = mem_alloc(BLOCK);
 	x->file = standard ? NULL : path;
-	while ((n = read(fd, block, BLOCK)) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0)
-			scan_feed(scan, block, (size_t)n);
-	if (n < 0)
-		fprintf(stderr, "hangtop: cannot read %s: %s\n", path, strerror(errno));
+	status = file_blocks(fd, standard ? "standard input" : path, on_block, scan, &error);
+	if (status < 0)
+		fprintf(stderr, "hangtop: %s\n", error.text);
 	scan_next_file(scan);
-	free(block);
 	if (!standard)
 		close(fd);
-	return n < 0 ? -1 : 0;
+	return status;
 }
 
 static int read_all(struct explaining *x, struct scan *scan)

@@ -63,6 +63,11 @@ void buf_add(struct buf *buf, const void *at, size_t len)
 
 void buf_char(struct buf *buf, char c)
 {
+	if (buf->len + 1 < buf->cap && buf->len < buf->max) {
+		buf->at[buf->len++] = c;
+		buf->at[buf->len] = 0;
+		return;
+	}
 	buf_add(buf, &c, 1);
 }
 

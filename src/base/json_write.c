@@ -111,8 +111,16 @@ void jw_string(struct json_write *w, const char *key, const char *text)
 
 void jw_int(struct json_write *w, const char *key, int64_t value)
 {
+	char digits[24], *at = digits + sizeof digits;
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
 	start_value(w, key);
-	buf_printf(w->out, "%lld", (long long)value);
+	do
+		*--at = (char)('0' + left % 10);
+	while (left /= 10);
+	if (value < 0)
+		*--at = '-';
+	buf_add(w->out, at, (size_t)(digits + sizeof digits - at));
 }
 
 void jw_real(struct json_write *w, const char *key, double value)

@@ -7,52 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct span span_of(const char *text)
-{
-	return text ? span_make(text, strlen(text)) : span_make("", 0);
-}
-
-struct span span_make(const char *at, size_t len)
-{
-	struct span s = { at, len };
-
-	return s;
-}
-
-struct span span_sub(struct span s, size_t from, size_t len)
-{
-	if (from > s.len)
-		from = s.len;
-	if (len > s.len - from)
-		len = s.len - from;
-	return span_make(s.at ? s.at + from : s.at, len);
-}
-
-bool span_is(struct span s, const char *text)
-{
-	size_t n = strlen(text);
-
-	return s.len == n && (n == 0 || memcmp(s.at, text, n) == 0);
-}
-
-bool span_same(struct span a, struct span b)
-{
-	return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
-}
-
 int span_compare(struct span a, struct span b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
 	int order = n ? memcmp(a.at, b.at, n) : 0;
 
 	return order ? order : a.len < b.len ? -1 : a.len > b.len;
-}
-
-bool span_starts(struct span s, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
 }
 
 bool span_ends(struct span s, const char *suffix)
@@ -62,16 +22,27 @@ bool span_ends(struct span s, const char *suffix)
 	return s.len >= n && (n == 0 || memcmp(s.at + s.len - n, suffix, n) == 0);
 }
 
+#define FALSE_STARTS 6
+
+/* memmem() prepares a table at each call: that pays only where the first letter is a common one. */
 long span_find(struct span s, const char *text)
 {
 	size_t n = strlen(text);
-	const char *at;
+	const char *at = s.at, *last;
 
 	if (n == 0)
 		return 0;
 	if (s.len < n)
 		return -1;
-	at = memmem(s.at, s.len, text, n);
+	last = s.at + (s.len - n);
+	for (int i = 0; i < FALSE_STARTS; i++, at++) {
+		at = at <= last ? memchr(at, *text, (size_t)(last - at) + 1) : NULL;
+		if (!at)
+			return -1;
+		if (memcmp(at, text, n) == 0)
+			return (long)(at - s.at);
+	}
+	at = at <= last ? memmem(at, s.len - (size_t)(at - s.at), text, n) : NULL;
 	return at ? (long)(at - s.at) : -1;
 }
 

@@ -11,19 +11,56 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct span {
 	const char *at;
 	size_t len;
 };
 
-struct span span_of(const char *text);                 /* NULL gives an empty span */
-struct span span_make(const char *at, size_t len);
-struct span span_sub(struct span s, size_t from, size_t len); /* clamped to s */
-bool span_is(struct span s, const char *text);         /* equal to text */
-bool span_same(struct span a, struct span b);
+/* Inline: they are called for every line of logs of gigabytes, mostly with constants. */
+static inline struct span span_make(const char *at, size_t len)
+{
+	struct span s = { at, len };
+
+	return s;
+}
+
+/* NULL gives an empty span. */
+static inline struct span span_of(const char *text)
+{
+	return text ? span_make(text, strlen(text)) : span_make("", 0);
+}
+
+/* Clamped to s. */
+static inline struct span span_sub(struct span s, size_t from, size_t len)
+{
+	if (from > s.len)
+		from = s.len;
+	if (len > s.len - from)
+		len = s.len - from;
+	return span_make(s.at ? s.at + from : s.at, len);
+}
+
+static inline bool span_same(struct span a, struct span b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
+}
+
+/* Equal to text. */
+static inline bool span_is(struct span s, const char *text)
+{
+	return span_same(s, span_make(text, strlen(text)));
+}
+
+static inline bool span_starts(struct span s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return s.len >= n && (n == 0 || memcmp(s.at, prefix, n) == 0);
+}
+
 int span_compare(struct span a, struct span b);        /* bytes, shorter first on a tie */
-bool span_starts(struct span s, const char *prefix);
 bool span_ends(struct span s, const char *suffix);
 bool span_contains(struct span s, const char *text);
 long span_find(struct span s, const char *text);       /* offset, or -1 */

@@ -23,26 +23,29 @@ static unsigned char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (unsigned char)(c + 32) : (unsigned char)c;
 }
 
-/* Where piece begins in text, small and capital letters alike; -1 when it does not. */
+static bool same_letters(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (lower(a[i]) != lower(b[i]))
+			return false;
+	return true;
+}
+
+/* Where piece begins in text, small and capital letters alike; -1 when it does not. Horspool's search: names of kernels have thousands
+ * of bytes, and every one is looked through for many pieces. */
 static long find(struct span text, struct span piece)
 {
-	unsigned char first;
+	uint8_t skip[256];
+	size_t last = piece.len - 1, most = piece.len < UINT8_MAX ? piece.len : UINT8_MAX;
 
 	if (piece.len == 0)
 		return 0;
-	if (piece.len > text.len)
-		return -1;
-	first = lower(piece.at[0]);
-	for (size_t i = 0; i <= text.len - piece.len; i++) {
-		size_t j = 1;
-
-		if (lower(text.at[i]) != first)
-			continue;
-		while (j < piece.len && lower(text.at[i + j]) == lower(piece.at[j]))
-			j++;
-		if (j == piece.len)
-			return (long)i;
-	}
+	memset(skip, (int)most, sizeof skip);
+	for (size_t i = 0; i < last; i++)
+		skip[lower(piece.at[i])] = (uint8_t)(last - i < most ? last - i : most);
+	for (size_t at = 0; at + piece.len <= text.len; at += skip[lower(text.at[at + last])])
+		if (same_letters(text.at + at, piece.at, piece.len))
+			return (long)at;
 	return -1;
 }
 

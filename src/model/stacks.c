@@ -149,7 +149,7 @@ bool rank_main_thread(const struct observation *stack, struct rank_frames *out, 
 	out->thread = out->state = span_make("", 0);
 	if (!observation_get_text(stack, STACK_threads, &text))
 		return false;
-	root = json_loadb(text.at, text.len, 0, NULL);
+	root = json_loadb(text.at, text.len, JSON_ALLOW_NUL, NULL);
 	if (!root)
 		return false;
 	thread = main_thread(root);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "parse/literals.h"
 
 void engine_log_init(struct engine_log *e, const struct reading_sink *sink, const struct profile_set *profiles)
 {
@@ -16,12 +17,17 @@ void engine_log_init(struct engine_log *e, const struct reading_sink *sink, cons
 	e->ready = e->models_ok = e->load_percent = -1;
 	e->running = e->waiting = e->progress_s = e->last_s = -1;
 	e->common = log_classifier_new(NULL, NULL);
+	e->shape_words = literals_new();
 	for (int i = 0; profiles && i < profiles->count && i < PROFILES_MAX; i++) {
 		/* The shapes of an engine, as if they were the start lines of a profile of their own. */
 		e->shape_profile[i].line[LOG_START] = profiles->profile[i]->shape;
 		e->shape[i] = profiles->profile[i]->shape.count ? log_classifier_new(&e->shape_profile[i], NULL) : NULL;
 		e->shapes = i + 1;
+		for (int k = 0; k < profiles->profile[i]->shape.count; k++)
+			if (!literals_add(e->shape_words, span_of(profiles->profile[i]->shape.item[k]), i))
+				e->wordless_shapes |= UINT64_C(1) << i;
 	}
+	literals_ready(e->shape_words);
 }
 
 void engine_log_release(struct engine_log *e)
@@ -30,6 +36,7 @@ void engine_log_release(struct engine_log *e)
 		log_classifier_free(e->shape[i]);
 	log_classifier_free(e->classifier);
 	log_classifier_free(e->common);
+	literals_free(e->shape_words);
 }
 
 /* --- whose log it is --- */
@@ -41,6 +48,12 @@ static void settle(struct engine_log *e, const struct profile *p)
 	e->engine = p;
 	log_classifier_free(e->classifier);
 	e->classifier = log_classifier_new(p, NULL);
+	e->changes++;
+}
+
+struct log_classifier *engine_log_classifier(const struct engine_log *e)
+{
+	return e->classifier ? e->classifier : e->common;
 }
 
 /* Some engines are known by the prefix of their lines, others by how the message starts. */
@@ -53,8 +66,12 @@ static bool has_shape(struct log_classifier *shape, const struct line *l)
 
 static void find_engine(struct engine_log *e, const struct line *l)
 {
-	for (int i = 0; i < e->shapes; i++)
-		if (e->shape[i] && has_shape(e->shape[i], l)) {
+	uint64_t may[LITERALS_PATTERNS / 64] = { 0 };
+
+	literals_scan(e->shape_words, l->raw, may);
+	may[0] |= e->wordless_shapes;
+	for (int i = 0; may[0] && i < e->shapes; i++)
+		if (may[0] >> i & 1 && e->shape[i] && has_shape(e->shape[i], l)) {
 			settle(e, e->profiles->profile[i]);
 			return;
 		}
@@ -276,31 +293,36 @@ void engine_log_note(struct engine_log *e, const struct line *l)
 	say(e, l, "note", &e->rows[LOG_NONE]);
 }
 
-bool engine_log_line(struct engine_log *e, const struct line *l)
+bool engine_log_line(struct engine_log *e, const struct line *l, const struct engine_words *words)
 {
+	const uint64_t *found = words->found;
+	unsigned changes = e->changes;
+	bool has_words = words->own;
 	struct log_match m;
 
 	if (!e->engine)
 		find_engine(e, l);
+	if (e->changes != changes)
+		found = NULL;
 	clock_of(e, l);
 	e->lines++;
 	/* Lines of bars have no end: a pattern for them is not worth a look at every line. */
-	if (log_classify(e->classifier ? e->classifier : e->common, l->text, &m) != LOG_NONE) {
-		if (m.class == LOG_LOADING || m.class == LOG_PROGRESS || m.class == LOG_STATS)
+	if (log_classify_found(engine_log_classifier(e), l->text, found, &m) != LOG_NONE) {
+		if (has_words && (m.class == LOG_LOADING || m.class == LOG_PROGRESS || m.class == LOG_STATS))
 			loading_bar(e, l->text);
-		if (m.class == LOG_IGNORE)
+		if (has_words && m.class == LOG_IGNORE)
 			models_line(e, l->text);
-		if (vllm_line(e, l) || sglang_line(e, l))
+		if ((has_words && vllm_line(e, l)) || sglang_line(e, l))
 			return false;
 		return take_class(e, l, &m);
 	} else if (sglang_line(e, l)) { /* no token moved: no progress */
 		return false;
-	} else if (m.running >= 0 || m.waiting >= 0) {
+	} else if ((m.running >= 0 || m.waiting >= 0) && has_words) {
 		vllm_line(e, l);
-	} else if (span_contains(l->text, "/v1/models")) {
+	} else if (has_words) {
 		models_line(e, l->text);
-	} else if (span_contains(l->text, "all slots are idle")) {
-		e->last_work = "idle";
+		if (span_contains(l->text, "all slots are idle"))
+			e->last_work = "idle";
 	}
 	return false;
 }

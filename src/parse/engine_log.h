@@ -24,7 +24,10 @@ struct engine_log {
 	struct log_classifier *shape[PROFILES_MAX], *common, *classifier; /* classifier: of the engine once it is known */
 	struct profile shape_profile[PROFILES_MAX];
 	int shapes;
+	struct literals *shape_words;   /* of all shapes; the number is the profile's */
+	uint64_t wordless_shapes;       /* bits: these must be tried on every line */
 	const struct profile *engine;
+	unsigned changes;       /* of the classifier */
 	int ready;              /* -1 unknown, 0, 1 */
 	int64_t running, waiting;       /* -1 unknown */
 	struct { bool stalled; char since[9]; } stall[ENGINES_MAX];
@@ -39,8 +42,17 @@ struct engine_log {
 
 void engine_log_init(struct engine_log *e, const struct reading_sink *sink, const struct profile_set *profiles);
 void engine_log_release(struct engine_log *e);
+/* The patterns that count now. They are others when `changes` is. */
+struct log_classifier *engine_log_classifier(const struct engine_log *e);
+
+/* What scan.c found in a line when it looked for all words at once. */
+struct engine_words {
+	bool own;               /* one of "/v1/models", "Avg prompt throughput: ", "shards", "all slots are idle" */
+	const uint64_t *found;  /* those of the classifier (log_classify_found); NULL when they were not looked for */
+};
+
 /* True when a `log` was emitted for it. */
-bool engine_log_line(struct engine_log *e, const struct line *l);
+bool engine_log_line(struct engine_log *e, const struct line *l, const struct engine_words *words);
 /* A line that somebody asks for (class note). */
 void engine_log_note(struct engine_log *e, const struct line *l);
 /* /v1/models named its owner, or was answered. */

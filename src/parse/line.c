@@ -67,6 +67,9 @@ static const char *const part_names[] = { "TP", "DP", "PP", "EP", "CP", "PCP", "
 /* A part like TP3 at i, not in the middle of a word. Returns its length, 0 none. */
 static size_t part_at(struct span s, size_t i)
 {
+	/* All of them have their P in second or third place: most words end here. */
+	if ((at(s, i + 1) | 32) != 'p' && (at(s, i + 2) | 32) != 'p')
+		return 0;
 	for (size_t k = 0; k < sizeof part_names / sizeof *part_names; k++) {
 		size_t n = strlen(part_names[k]), end = i + n;
 
@@ -204,7 +207,7 @@ static size_t label(struct line *l, struct span s)
 static bool words_only(struct span s)
 {
 	for (size_t i = 0; i < s.len; i++)
-		if (!isalnum((unsigned char)s.at[i]) && !strchr("_-.+", s.at[i]))
+		if (!isalnum((unsigned char)s.at[i]) && s.at[i] != '_' && s.at[i] != '-' && s.at[i] != '.' && s.at[i] != '+')
 			return false;
 	return s.len > 0;
 }
@@ -275,6 +278,8 @@ static size_t journal(struct line *l, struct span s)
 	size_t i = 3, host;
 	bool month = false;
 
+	if (!strchr("JFMASOND", s.at[0]))
+		return 0;
 	for (int m = 0; m < 12; m++)
 		month = month || memcmp(s.at, months + 3 * m, 3) == 0;
 	if (!month || at(s, 3) != ' ')
@@ -307,6 +312,8 @@ static size_t level(struct line *l, struct span s)
 	static const char *const words[] = { "INFO", "DEBUG", "WARNING", "ERROR", "CRITICAL" };
 	size_t i = 0;
 
+	if (!strchr("IDWEC", s.at[0]))
+		return 0;
 	for (size_t k = 0; k < sizeof words / sizeof *words && !i; k++)
 		if (span_starts(s, words[k]))
 			i = strlen(words[k]);

@@ -9,27 +9,29 @@
 #include "base/mem.h"
 
 #define WORD_MAX 32
-#define WINDOW_MAX 8            /* bytes of each word that steer the skips */
-#define SLOTS 4096              /* of the hash of two bytes */
+#define SLOT_BITS 13            /* of the hash of the first bytes of a word: 1 slot in 30 is used, and the table stays in the first cache */
+#define SLOTS (1u << SLOT_BITS)
 
 struct word {
 	char at[WORD_MAX];
 	uint8_t len;
 	uint16_t pattern;
-	uint16_t next;          /* index + 1 of the next word whose window ends in the same two bytes */
+	uint16_t next;          /* index + 1 of the next word with the same hash */
 };
 
 struct literals {
 	struct word *word;
 	int count;
-	int window;             /* shortest word, at most WINDOW_MAX */
-	uint8_t shift[SLOTS];
 	uint16_t head[SLOTS];   /* index + 1 */
 };
 
-static unsigned slot(const char *at)
+/* Of the first LITERAL_LEAST bytes. */
+static inline unsigned slot(const char *at)
 {
-	return ((unsigned)(unsigned char)at[0] << 5 ^ (unsigned char)at[1]) & (SLOTS - 1);
+	uint32_t bytes;
+
+	memcpy(&bytes, at, sizeof bytes);
+	return bytes * UINT32_C(2654435761) >> (32 - SLOT_BITS);
 }
 
 struct literals *literals_new(void)
@@ -209,56 +211,55 @@ bool literals_add(struct literals *l, struct span pattern, int number)
 	}
 }
 
+void literals_join(struct literals *l, const struct literals *other, int from)
+{
+	l->word = mem_array(l->word, (size_t)l->count + (size_t)other->count + 1, sizeof *l->word);
+	for (int i = 0; i < other->count; i++)
+		if (other->word[i].pattern + from < LITERALS_PATTERNS) {
+			l->word[l->count] = other->word[i];
+			l->word[l->count++].pattern = (uint16_t)(other->word[i].pattern + from);
+		}
+}
+
 void literals_ready(struct literals *l)
 {
-	l->window = WINDOW_MAX;
-	for (int i = 0; i < l->count; i++)
-		if (l->word[i].len < l->window)
-			l->window = l->word[i].len;
-	memset(l->shift, l->window - 1, sizeof l->shift);
 	memset(l->head, 0, sizeof l->head);
 	for (int i = 0; i < l->count; i++) {
-		struct word *w = &l->word[i];
+		unsigned n = slot(l->word[i].at);
 
-		for (int k = 0; k + 1 < l->window; k++) {
-			unsigned s = slot(w->at + k);
-			uint8_t left = (uint8_t)(l->window - 2 - k);
-
-			if (left < l->shift[s])
-				l->shift[s] = left;
-			if (left == 0) {
-				w->next = l->head[s];
-				l->head[s] = (uint16_t)(i + 1);
-			}
-		}
+		l->word[i].next = l->head[n];
+		l->head[n] = (uint16_t)(i + 1);
 	}
 }
 
+static bool words_at(const struct literals *l, const char *at, size_t left, uint64_t *bits)
+{
+	bool any = false;
+
+	for (unsigned i = l->head[slot(at)]; i; i = l->word[i - 1].next) {
+		const struct word *w = &l->word[i - 1];
+
+		if (w->len <= left && memcmp(at, w->at, w->len) == 0) {
+			bits[w->pattern / 64] |= UINT64_C(1) << (w->pattern % 64);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Every place is looked at, four at once: no step waits for the one before, which beats skipping. */
 bool literals_scan(const struct literals *l, struct span line, uint64_t *bits)
 {
-	size_t window = (size_t)l->window, at = window - 2;
+	const char *p = line.at, *end = p + line.len;
 	bool any = false;
 
 	if (l->count == 0)
 		return false;
-	while (at + 1 < line.len) {
-		unsigned s = slot(line.at + at);
-		const char *from = line.at + at + 2 - window;
-		size_t left = line.len - (size_t)(from - line.at);
-
-		if (l->shift[s]) {
-			at += l->shift[s];
-			continue;
-		}
-		for (unsigned i = l->head[s]; i; i = l->word[i - 1].next) {
-			const struct word *w = &l->word[i - 1];
-
-			if (w->len <= left && memcmp(from, w->at, w->len) == 0) {
-				bits[w->pattern / 64] |= UINT64_C(1) << (w->pattern % 64);
-				any = true;
-			}
-		}
-		at++;
-	}
+	for (; end - p >= LITERAL_LEAST + 3; p += 4)
+		if (l->head[slot(p)] | l->head[slot(p + 1)] | l->head[slot(p + 2)] | l->head[slot(p + 3)])
+			for (int i = 0; i < 4; i++)
+				any |= words_at(l, p + i, (size_t)(end - p) - (size_t)i, bits);
+	for (; end - p >= LITERAL_LEAST; p++)
+		any |= words_at(l, p, (size_t)(end - p), bits);
 	return any;
 }

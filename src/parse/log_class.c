@@ -35,6 +35,7 @@ struct log_classifier {
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	struct buf clean;
+	bool tried;             /* whether PCRE2 can make machine code */
 	char slow[160];
 };
 
@@ -97,24 +98,37 @@ static int compile_error(struct error *error, const char *what, const char *patt
 		(size_t)at + 1);
 }
 
+/* Machine code is made when a pattern is first tried: most of a profile's never are. The first one is a test, so that a machine that
+ * forbids it is known at once. */
+static void speed_up(struct log_classifier *c, pcre2_code *code)
+{
+	PCRE2_UCHAR words[100] = "";
+	size_t size;
+	int status;
+
+	if (c->slow[0] || pcre2_pattern_info(code, PCRE2_INFO_JITSIZE, &size) < 0 || size)
+		return;
+	status = pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
+	if (status == 0)
+		return;
+	pcre2_get_error_message(status, words, sizeof words);
+	snprintf(c->slow, sizeof c->slow, "PCRE2 has no JIT here (%s): log patterns run about ten times slower", (const char *)words);
+}
+
 static pcre2_code *compile(struct log_classifier *c, const char *pattern, size_t len, uint32_t flags, const char *what,
 	struct error *error)
 {
 	PCRE2_SIZE at;
-	int number, status;
+	int number;
 	pcre2_code *code = pcre2_compile((PCRE2_SPTR)pattern, len, flags, &number, &at, NULL);
 
 	if (!code) {
 		compile_error(error, what, pattern, number, at);
 		return NULL;
 	}
-	status = pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
-	if (status < 0 && !c->slow[0]) {
-		PCRE2_UCHAR words[100] = "";
-
-		pcre2_get_error_message(status, words, sizeof words);
-		snprintf(c->slow, sizeof c->slow, "PCRE2 has no JIT here (%s): log patterns run about ten times slower",
-			(const char *)words);
+	if (!c->tried) {
+		c->tried = true;
+		speed_up(c, code);
 	}
 	return code;
 }
@@ -254,8 +268,9 @@ const char *log_classifier_slow(const struct log_classifier *c)
 	return c->slow[0] ? c->slow : NULL;
 }
 
-static bool matches(struct log_classifier *c, const pcre2_code *code, struct span line)
+static bool matches(struct log_classifier *c, pcre2_code *code, struct span line)
 {
+	speed_up(c, code);
 	/* A limit that is hit is no match: input cannot hold us up. */
 	return pcre2_match(code, (PCRE2_SPTR)line.at, line.len, 0, 0, c->match, c->context) >= 0;
 }
@@ -300,10 +315,25 @@ static void take_counts(struct log_classifier *c, const struct line_pattern *p, 
 	out->pending = captured_number(c, p->pending, line, -1);
 }
 
-static bool may_match(struct log_classifier *c, struct span line, uint64_t *bits)
+bool log_classifier_words(const struct log_classifier *c, struct literals *words, int from)
 {
-	bool any = literals_scan(c->words, line, bits);
+	if (c->patterns > LITERALS_PATTERNS - from)
+		return false;
+	literals_join(words, c->words, from);
+	return true;
+}
 
+/* Which patterns may match: of those whose words are there, and of all that have none. */
+static bool may_match(struct log_classifier *c, struct span line, const uint64_t *found, uint64_t *bits)
+{
+	bool any = false;
+
+	if (!found)
+		any = literals_scan(c->words, line, bits);
+	for (int i = 0; found && i < (c->patterns + 63) / 64; i++) {
+		bits[i] = found[i];
+		any |= bits[i] != 0;
+	}
 	if (c->loose && !matches(c, c->loose, line))
 		return any;
 	for (int i = 0; i < LITERALS_PATTERNS / 64; i++) {
@@ -313,7 +343,26 @@ static bool may_match(struct log_classifier *c, struct span line, uint64_t *bits
 	return any;
 }
 
+/* False when no other pattern needs to be tried. */
+static bool try_pattern(struct log_classifier *c, const struct line_pattern *p, struct span line, struct log_match *out)
+{
+	if ((out->class != LOG_NONE && p->class != LOG_STATS) || !matches(c, p->code, line))
+		return true;
+	if (out->class == LOG_NONE)
+		take_counts(c, p, line, out);
+	if (out->class == LOG_IGNORE)
+		return false;
+	if (p->class == LOG_STATS)
+		take_stats(c, p, line, out);
+	return true;
+}
+
 enum log_class log_classify(struct log_classifier *c, struct span line, struct log_match *out)
+{
+	return log_classify_found(c, line, NULL, out);
+}
+
+enum log_class log_classify_found(struct log_classifier *c, struct span line, const uint64_t *found, struct log_match *out)
 {
 	uint64_t bits[LITERALS_PATTERNS / 64] = { 0 };
 
@@ -323,24 +372,15 @@ enum log_class log_classify(struct log_classifier *c, struct span line, struct l
 		buf_clear(&c->clean);
 		log_strip_colours(line, &c->clean);
 		line = buf_as_span(&c->clean);
+		found = NULL;
 	}
 	out->text = line;
-	if (line.len == 0 || !may_match(c, line, bits))
+	if (line.len == 0 || !may_match(c, line, found, bits))
 		return LOG_NONE;
-	for (int i = 0; i < c->patterns; i++) {
-		const struct line_pattern *p = &c->pattern[i];
-
-		if (!(bits[i / 64] >> (i % 64) & 1) || (out->class != LOG_NONE && p->class != LOG_STATS))
-			continue;
-		if (!matches(c, p->code, line))
-			continue;
-		if (out->class == LOG_NONE)
-			take_counts(c, p, line, out);
-		if (out->class == LOG_IGNORE)
-			break;
-		if (p->class == LOG_STATS)
-			take_stats(c, p, line, out);
-	}
+	for (int i = 0; i < LITERALS_PATTERNS / 64; i++)
+		for (uint64_t left = bits[i]; left; left &= left - 1)
+			if (!try_pattern(c, &c->pattern[i * 64 + __builtin_ctzll(left)], line, out))
+				return out->class;
 	return out->class;
 }
 

@@ -22,6 +22,7 @@
 #define LOG_RANK_MAX 32
 
 struct log_classifier;
+struct literals;
 
 struct log_match {
 	enum log_class class;
@@ -38,6 +39,10 @@ struct log_classifier *log_classifier_new(const struct profile *profile, struct 
 void log_classifier_free(struct log_classifier *c);
 /* The class of the line (without its LF). Returns out->class; LOG_NONE for lines that do not matter. */
 enum log_class log_classify(struct log_classifier *c, struct span line, struct log_match *out);
+/* For those who look for other words as well: put this classifier's words into their set, from number `from` on (a multiple of 64), and
+ * give what their scan of the line found from there on, instead of a scan of its own. False, and nothing added, when they do not fit. */
+bool log_classifier_words(const struct log_classifier *c, struct literals *words, int from);
+enum log_class log_classify_found(struct log_classifier *c, struct span line, const uint64_t *found, struct log_match *out);
 /* The rank that the line's prefix or text names: "TP3", "DP1_TP3", "3". False, and "", when it names none. */
 bool log_rank(struct log_classifier *c, struct span line, char rank[LOG_RANK_MAX]);
 /* Parts upper-case and joined by '_': "dp1_tp3", "DP1 TP3" and "DP1TP3" become "DP1_TP3". */

@@ -21,7 +21,7 @@
 #include "parse/watchdog.h"
 #include "parse/wave.h"
 
-enum parser { P_WAVE, P_FAULT, P_WATCHDOG, P_KERNEL, P_ROCGDB, P_SMI, P_STACK, P_HTTP, P_NOTE };
+enum parser { P_WAVE, P_FAULT, P_WATCHDOG, P_KERNEL, P_ROCGDB, P_SMI, P_STACK, P_HTTP, P_ENGINE, P_NOTE };
 
 /* The words without which a parser has nothing to see in a line outside its own blocks; as patterns, so \ before ( [ . * ^. */
 static const struct {
@@ -50,15 +50,20 @@ static const struct {
 	{ P_STACK, "Process " }, { P_STACK, "Thread " }, { P_STACK, "Stack dump for" }, { P_STACK, "yspy dump" }, { P_STACK, "most recent call" },
 	{ P_STACK, "Fatal Python" },
 	{ P_HTTP, "HTTP/" }, { P_HTTP, "curl: \\(" },
+	{ P_ENGINE, "/v1/models" }, { P_ENGINE, "all slots are idle" }, { P_ENGINE, "Avg prompt throughput: " }, { P_ENGINE, "shards" },
 };
 
 #define TRIGGERS ((int)(sizeof triggers / sizeof *triggers))
+#define OF_ENGINE 256           /* numbers from here on are patterns of the engine's log */
 
 struct scan {
 	struct reading_sink sink;
 	bool gpu_only;
-	int notes;              /* numbers of triggers below this */
-	struct literals *words;
+	struct span *note;
+	int notes;
+	struct literals *words; /* triggers, notes, and the patterns of the engine as it was known at `changes` */
+	bool engine_joined;
+	unsigned changes;
 	struct wave_scan wave;
 	struct fault_scan fault;
 	struct watchdog_scan watchdog;
@@ -87,9 +92,22 @@ static void add_note(struct scan *s, struct span word, int number)
 			buf_char(&pattern, '\\');
 		buf_char(&pattern, word.at[i]);
 	}
-	if (literals_add(s->words, buf_as_span(&pattern), number))
-		s->notes = number + 1;
+	literals_add(s->words, buf_as_span(&pattern), number);
 	buf_release(&pattern);
+}
+
+/* One set of all words that anybody waits for, so that a line is looked through once. */
+static void join_words(struct scan *s)
+{
+	literals_free(s->words);
+	s->words = literals_new();
+	for (int i = 0; i < TRIGGERS; i++)
+		literals_add(s->words, span_of(triggers[i].word), i);
+	for (int i = 0; i < s->notes; i++)
+		add_note(s, s->note[i], TRIGGERS + i);
+	s->engine_joined = !s->gpu_only && log_classifier_words(engine_log_classifier(&s->engine), s->words, OF_ENGINE);
+	s->changes = s->engine.changes;
+	literals_ready(s->words);
 }
 
 struct scan *scan_new(const struct scan_options *options)
@@ -98,12 +116,10 @@ struct scan *scan_new(const struct scan_options *options)
 
 	s->sink = options->sink;
 	s->gpu_only = options->gpu_only;
-	s->words = literals_new();
-	for (int i = 0; i < TRIGGERS; i++)
-		literals_add(s->words, span_of(triggers[i].word), i);
-	for (int i = 0; i < options->notes && TRIGGERS + i < LITERALS_PATTERNS; i++)
-		add_note(s, options->note[i], TRIGGERS + i);
-	literals_ready(s->words);
+	s->notes = options->notes < OF_ENGINE - TRIGGERS ? options->notes : OF_ENGINE - TRIGGERS;
+	s->note = mem_array(NULL, (size_t)s->notes + 1, sizeof *s->note);
+	for (int i = 0; i < s->notes; i++)
+		s->note[i] = options->note[i];
 	wave_init(&s->wave, &s->sink);
 	fault_init(&s->fault, &s->sink);
 	watchdog_init(&s->watchdog, &s->sink);
@@ -114,6 +130,7 @@ struct scan *scan_new(const struct scan_options *options)
 	json_doc_init(&s->json, &s->sink, &s->stack);
 	http_text_init(&s->http, &s->sink, &s->json);
 	engine_log_init(&s->engine, &s->sink, options->profiles);
+	join_words(s);
 	buf_init(&s->carry, LINE_KEPT_MAX);
 	buf_init(&s->scratch, LINE_KEPT_MAX);
 	buf_init(&s->joined, LINE_KEPT_MAX);
@@ -125,6 +142,7 @@ void scan_free(struct scan *s)
 	if (!s)
 		return;
 	literals_free(s->words);
+	free(s->note);
 	wave_release(&s->wave);
 	fault_release(&s->fault);
 	rocgdb_release(&s->rocgdb);
@@ -148,19 +166,20 @@ void scan_count(const struct scan *s, struct scan_counts *out)
 
 /* --- one line --- */
 
-static unsigned wanted(struct scan *s, struct span text)
+/* Which parsers have a word in this line; `bits` gets all that was found. */
+static unsigned wanted(const struct scan *s, struct span text, uint64_t bits[LITERALS_PATTERNS / 64])
 {
-	uint64_t bits[LITERALS_PATTERNS / 64] = { 0 };
 	unsigned parsers = 0;
 
+	memset(bits, 0, LITERALS_PATTERNS / 64 * sizeof *bits);
 	if (!literals_scan(s->words, text, bits))
 		return 0;
-	for (int i = 0; i < TRIGGERS; i++)
-		if (bits[i / 64] >> (i % 64) & 1)
-			parsers |= 1u << triggers[i].parser;
-	for (int i = TRIGGERS; i < s->notes; i++)
-		if (bits[i / 64] >> (i % 64) & 1)
-			parsers |= 1u << P_NOTE;
+	for (int i = 0; i < OF_ENGINE / 64; i++)
+		for (uint64_t left = bits[i]; left; left &= left - 1) {
+			int number = i * 64 + __builtin_ctzll(left);
+
+			parsers |= 1u << (number < TRIGGERS ? triggers[number].parser : P_NOTE);
+		}
 	return parsers;
 }
 
@@ -221,8 +240,15 @@ static bool frame_like(struct span t)
 static void dispatch(struct scan *s, const struct line *l)
 {
 	struct span t = l->text;
-	unsigned want = wanted(s, t) | waiting(s);
+	uint64_t bits[LITERALS_PATTERNS / 64];
+	unsigned want;
 	bool known = false, told = false;
+	struct engine_words words;
+
+	if (s->engine.changes != s->changes)
+		join_words(s);
+	want = wanted(s, t, bits) | waiting(s);
+	words = (struct engine_words){ .own = want >> P_ENGINE & 1, .found = s->engine_joined ? bits + OF_ENGINE / 64 : NULL };
 
 	if (frame_like(t) || (t.len && *t.at == '#'))
 		want |= 1u << P_STACK;
@@ -240,13 +266,13 @@ static void dispatch(struct scan *s, const struct line *l)
 		known = true;
 	if (!known && structured(s, l, want)) {
 		if (!s->engine.engine && want >> P_STACK & 1)
-			engine_log_line(&s->engine, l); /* titles tell the engine */
+			engine_log_line(&s->engine, l, &words); /* titles tell the engine */
 		return;
 	}
 	if (!t.len)
 		return;
 	if (*t.at != ' ' || !s->wave.opens)
-		told = engine_log_line(&s->engine, l);
+		told = engine_log_line(&s->engine, l, &words);
 	if (want >> P_NOTE & 1 && !told)
 		engine_log_note(&s->engine, l);
 	if (!known)
@@ -311,7 +337,7 @@ static inline void whole_line(struct scan *s, const char *at, size_t len, uint64
 		s->count.rows++;
 		return;
 	}
-	if (!waiting_but_wave(s) && wave_own_line(&s->wave, at, len, offset))
+	if (wave_may_own(*at) && !waiting_but_wave(s) && wave_own_line(&s->wave, at, len, offset))
 		return;
 	take_line(s, at, len, offset);
 }
@@ -351,6 +377,16 @@ static inline bool no_end(const char *at, size_t n)
 	return !(half[0] | half[1]);
 }
 
+#define SOON 4096
+#define CACHE_LINE 64
+
+/* Ask for the bytes that come after the next few lines: a mapped file is read straight from memory. Never faults. */
+static inline void prefetch(const char *from, const char *to)
+{
+	for (; from < to; from += CACHE_LINE)
+		__builtin_prefetch(from + SOON, 0, 2);
+}
+
 /* Rows that have the length of the row before: how far they go. Most bytes of a dump pass here. */
 static const char *same_rows(struct scan *s, const char *p, const char *end)
 {
@@ -360,6 +396,7 @@ static const char *same_rows(struct scan *s, const char *p, const char *end)
 	if (!s->wave.in_rows || s->wave.keep || n < 16 || n > SHORT_ROW)
 		return p;
 	while ((size_t)(end - p) > n && *p == ' ' && p[n] == '\n' && no_end(p, n)) {
+		prefetch(p, p + n);
 		p += n + 1;
 		rows++;
 	}
@@ -375,6 +412,7 @@ void scan_feed(struct scan *s, const char *bytes, size_t n)
 	if (s->carry.len && n)
 		p += finish_carry(s, bytes, n);
 	while ((p = same_rows(s, p, end)) < end && (lf = memchr(p, '\n', (size_t)(end - p)))) {
+		prefetch(p, lf);
 		whole_line(s, p, (size_t)(lf - p), s->offset + (uint64_t)(p - bytes));
 		p = lf + 1;
 	}

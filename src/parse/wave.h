@@ -101,6 +101,14 @@ static inline bool wave_row(struct wave_scan *w, const char *at, size_t len)
 }
 /* A line that only the agent prints, from its first byte on: read here, and no other parser needs to see it. */
 bool wave_own_line(struct wave_scan *w, const char *at, size_t len, uint64_t offset);
+/* False when no line that starts with c is one. */
+static inline bool wave_may_own(char c)
+{
+	static const bool starts[256] = { [' '] = 1, ['-'] = 1, ['w'] = 1, ['s'] = 1, ['t'] = 1, ['v'] = 1, ['g'] = 1, ['L'] = 1, ['G'] = 1, ['D'] = 1,
+		['E'] = 1 };
+
+	return starts[(unsigned char)c];
+}
 /* What waits for its end has none: the input is at its end, or has been quiet for a while. */
 void wave_flush(struct wave_scan *w);
 
