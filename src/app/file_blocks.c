@@ -63,8 +63,6 @@ static int map_windows(int fd, const char *name, off_t size, file_block_fn *bloc
 
 		if (bytes == MAP_FAILED)
 			return error_set_errno(error, errno, "cannot map %s", name);
-		if (at + WINDOW < size)
-			posix_fadvise(fd, at + WINDOW, WINDOW, POSIX_FADV_WILLNEED);
 		window.at = bytes;
 		window.len = n;
 		block(context, bytes, n);
