@@ -35,21 +35,28 @@ void kernel_log_flush(struct kernel_log *k)
 	k->faults = 0;
 }
 
-/* "0000:0b:00.0" anywhere. */
+static bool domain_digit(char c)
+{
+	return isxdigit((unsigned char)c) || c == 'x' || c == 'X';
+}
+
+/* "0000:0b:00.0" anywhere, masked digits too; a domain can have more than four digits. */
 static bool pci_of(struct span s, char out[24])
 {
 	for (size_t i = 0; i + 12 <= s.len; i++) {
-		size_t n = i;
+		size_t n = i, first = i;
 
 		if (s.at[i + 4] != ':' || s.at[i + 7] != ':' || s.at[i + 10] != '.')
 			continue;
 		for (; n < i + 12; n++)
-			if (!isxdigit((unsigned char)s.at[n]) && s.at[n] != ':' && s.at[n] != '.')
+			if (!domain_digit(s.at[n]) && s.at[n] != ':' && s.at[n] != '.')
 				break;
 		if (n < i + 12)
 			continue;
-		memcpy(out, s.at + i, 12);
-		out[12] = 0;
+		while (first && i - first < 4 && domain_digit(s.at[first - 1]))
+			first--;
+		memcpy(out, s.at + first, i + 12 - first);
+		out[i + 12 - first] = 0;
 		return true;
 	}
 	return false;
@@ -117,25 +124,68 @@ static void new_fault(struct kernel_log *k, const struct line *l, const char *pc
 		f->vmid = (int64_t)n;
 	if ((rest = span_after(s, "for process ")).len)
 		take_process(f, rest);
+	if (strcmp(k->ahead.pci, pci) == 0 && *k->ahead.address) {
+		memcpy(f->address, k->ahead.address, sizeof f->address);
+		if (!*f->process)
+			memcpy(f->process, k->ahead.process, sizeof f->process);
+		if (f->pid < 0)
+			f->pid = k->ahead.pid;
+	}
+	*k->ahead.address = 0;
+}
+
+/* gfx8 and older keep the number of the page, of 4 KiB, in a register. */
+static void take_page(struct kernel_fault *f, struct span s)
+{
+	uint64_t page;
+
+	s = span_trim(s);
+	if (!*f->address && span_take_hex(&s, &page) && page <= UINT64_MAX >> 12)
+		snprintf(f->address, sizeof f->address, "0x%llx", (unsigned long long)page << 12);
+}
+
+/* Whose address or process it is: mostly the last fault's of this GPU; of one that is told below when that has its own. */
+static struct kernel_fault *owner(struct kernel_log *k, const char *pci, bool address)
+{
+	struct kernel_fault *f = fault_of(k, pci);
+
+	if (f && !(address ? *f->address : *f->process || f->pid >= 0 || f->closed))
+		return f;
+	if (address || strcmp(k->ahead.pci, pci) != 0) {
+		memset(&k->ahead, 0, sizeof k->ahead);
+		k->ahead.pid = -1;
+		snprintf(k->ahead.pci, sizeof k->ahead.pci, "%s", pci);
+	}
+	return &k->ahead;
 }
 
 static bool more_of_fault(struct kernel_log *k, const char *pci, struct span s)
 {
 	struct kernel_fault *f = fault_of(k, pci);
 	struct span rest;
+	uint64_t n;
 
-	if (!f)
-		return false;
+	if (f && (rest = span_after(s, "_PROTECTION_FAULT_ADDR ")).len) {
+		take_page(f, rest);
+		return true;
+	}
+	if (f && (rest = span_after(s, "VM fault (")).len) {
+		rest = span_after(rest, "vmid ");
+		if (span_take_uint(&rest, &n))
+			f->vmid = (int64_t)n;
+		return true;
+	}
 	if ((rest = span_after(s, "in page starting at address ")).len || (rest = span_after(s, " at address ")).len || (rest = span_after(s, "at page ")).len) {
-		take_address(f, rest);
-		return true;
+		take_address(owner(k, pci, true), rest);
+		return f != NULL;
 	}
-	if ((rest = span_after(s, "Process ")).len || (rest = span_after(s, "for process ")).len || (rest = span_after(s, "in process ")).len) {
-		take_process(f, rest);
-		return true;
+	if (!span_contains(s, "Process information") && ((rest = span_after(s, "Process ")).len || (rest = span_after(s, "for process ")).len || (rest = span_after(s, "in process ")).len)) {
+		take_process(owner(k, pci, false), rest);
+		return f != NULL;
 	}
-	return span_contains(s, "PROTECTION_FAULT_STATUS") || span_contains(s, "Faulty UTCL2 client") || span_contains(s, "MORE_FAULTS:") ||
-	       span_contains(s, "WALKER_ERROR:") || span_contains(s, "PERMISSION_FAULTS:") || span_contains(s, "MAPPING_ERROR:");
+	*k->ahead.address = 0;
+	return f && (span_contains(s, "PROTECTION_FAULT_STATUS") || span_contains(s, "Faulty UTCL2 client") || span_contains(s, "MORE_FAULTS:") ||
+	       span_contains(s, "WALKER_ERROR:") || span_contains(s, "PERMISSION_FAULTS:") || span_contains(s, "MAPPING_ERROR:"));
 }
 
 static const struct {
@@ -148,11 +198,21 @@ static const struct {
 	{ "MODE1 reset", NULL, "reset" },
 	{ "MODE2 reset", NULL, "reset" },
 	{ "device wedged", NULL, "reset" },
-	{ "MES failed to respond", NULL, "mes" },
+	{ "ring reset", NULL, "reset" },
+	{ "BACO reset", NULL, "reset" },
+	{ "VRAM is lost", NULL, "reset" },
+	{ "device lost from bus", NULL, "reset" },
+	{ "MES failed to respon", NULL, "mes" },
+	{ "failed to suspend", "gangs", "mes" },
 	{ "MES might be in", NULL, "mes" },
 	{ "KIQ", "timeout", "mes" },
+	{ "timeout waiting for kiq", NULL, "mes" },
 	{ "kiq", "failed", "mes" },
 	{ "Failed to evict", "queue", "evict" },
+	{ "Failed to restore", "queue", "evict" },
+	{ "Failed to quiesce KFD", NULL, "evict" },
+	{ "qcm fence wait loop timeout", NULL, "evict" },
+	{ "The cp might be in an unrecoverable state", NULL, "evict" },
 	{ "failed to unmap", "queue", "evict" },
 	{ "queue preemption time out", NULL, "evict" },
 	{ "cp queue preemption", NULL, "evict" },
@@ -162,41 +222,57 @@ static const struct {
 	{ "uncorrectable hardware error", NULL, "ras" },
 	{ "uncorrectable errors", NULL, "ras" },
 	{ "RAS poison", NULL, "ras" },
-	{ "[Hardware Error]", "aca entry", "ras" },
+	{ "poison is consumed", NULL, "ras" },
 	{ "ERREVENT_ATHUB_INTERRUPT", NULL, "ras" },
 	{ "sq_intr: error", NULL, "hw" },
 	{ "HW exception", NULL, "hw" },
+	{ "Illegal opcode in command stream", NULL, "hw" },
+	{ "Illegal register access in command stream", NULL, "hw" },
+	{ "Fatal error during GPU init", NULL, "hw" },
 	{ "NVRM: Xid", NULL, "xid" },
 };
 
+/* "aca entry[00].STATUS=0x..": bit 61 is set when the error could not be corrected. The rows of its other registers tell nothing alone. */
+static bool uncorrected(struct span s)
+{
+	struct span status = span_after(s, "].STATUS=");
+	uint64_t bits;
+
+	return span_take_hex(&status, &bits) && bits >> 61 & 1;
+}
+
 static bool event(struct kernel_log *k, const struct line *l, const char *pci, struct span s)
 {
-	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-		struct reading r;
+	const char *what = uncorrected(s) ? "ras" : NULL;
+	struct reading r;
 
-		if (!span_contains(s, events[i].part) || (events[i].also && !span_contains(s, events[i].also)))
-			continue;
-		reading_start(&r, "driver_event", l->offset);
-		reading_word(&r, "pci", pci);
-		reading_word(&r, "what", events[i].what);
-		reading_text(&r, "text", span_sub(span_trim(s), 0, 500));
-		reading_emit(&r, k->sink);
-		return true;
-	}
-	return false;
+	for (size_t i = 0; i < sizeof events / sizeof *events && !what; i++)
+		if (span_contains(s, events[i].part) && (!events[i].also || span_contains(s, events[i].also)))
+			what = events[i].what;
+	if (!what)
+		return false;
+	if (strcmp(what, "ring-timeout") == 0 && fault_of(k, pci))
+		fault_of(k, pci)->closed = true;
+	reading_start(&r, "driver_event", l->offset);
+	reading_word(&r, "pci", pci);
+	reading_word(&r, "what", what);
+	reading_text(&r, "text", span_sub(span_trim(s), 0, 500));
+	reading_emit(&r, k->sink);
+	return true;
 }
 
 bool kernel_log_line(struct kernel_log *k, const struct line *l)
 {
 	struct span s = l->text;
+	bool fault = span_contains(s, "page fault (src_id:") || span_contains(s, "GPU fault detected: ");
 	char pci[24] = "";
 
-	if (!span_contains(s, "amdgpu") && !span_contains(s, "NVRM") && !span_contains(s, "kfd"))
+	if (!fault && !span_contains(s, "amdgpu") && !span_contains(s, "NVRM") && !span_contains(s, "kfd") && !fault_of(k, ""))
 		return false;
 	pci_of(s, pci);
-	if (*pci && span_contains(s, "page fault (")) {
+	if (fault) {
 		new_fault(k, l, pci, s);
 		return true;
 	}
-	return (*pci && more_of_fault(k, pci, s)) || event(k, l, pci, s);
+	return more_of_fault(k, pci, s) || event(k, l, pci, s);
 }

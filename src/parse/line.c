@@ -212,10 +212,21 @@ static bool words_only(struct span s)
 	return s.len > 0;
 }
 
+/* "rank3", "default3", "trainer3": a role of torchrun and a number. */
+static bool role(struct span inside, struct span *number)
+{
+	size_t i = 0;
+
+	while (islower((unsigned char)at(inside, i)) || at(inside, i) == '_')
+		i++;
+	*number = from(inside, i);
+	return i >= 4 && digit(at(inside, i));
+}
+
 /* What stands in square brackets before the message. */
 static size_t bracket(struct line *l, struct span s)
 {
-	long close = span_find_char(span_sub(s, 0, 100), ']');
+	long close = span_find_char(span_sub(s, 0, 100), ']'), job;
 	struct span inside, word, rest;
 	size_t end, clock;
 	uint64_t a, b;
@@ -244,18 +255,24 @@ static size_t bracket(struct line *l, struct span s)
 		return at(s, end) == ' ' ? end + 1 : end;
 	}
 	rest = inside;
-	if ((span_skip(&rest, "rank") || span_skip(&rest, "default")) && span_uint(rest, &a) && at(s, end) == ':') {
+	if (at(s, end) == ':' && role(inside, &rest) && span_uint(rest, &a)) {
 		snprintf(l->rank, sizeof l->rank, "%u", (unsigned)a);
 		return at(s, end + 1) == ' ' ? end + 2 : end + 1;
 	}
-	rest = inside;
+	if (span_starts(inside, "pod/")) {
+		copy(l->label, sizeof l->label, from(inside, 4));
+		return at(s, end) == ' ' ? end + 1 : end;
+	}
+	job = span_find_char(inside, '@');
+	rest = job > 0 && span_starts(inside, "prte") ? from(inside, (size_t)job + 1) : inside;
 	if (span_take_uint(&rest, &a) && span_skip(&rest, ",") && span_uint(rest, &b) && at(s, end) == '<') {
 		long gt = span_find_char(span_sub(s, 0, end + 12), '>');
 
 		if (gt < 0)
 			return 0;
 		snprintf(l->rank, sizeof l->rank, "%u", (unsigned)b);
-		return at(s, (size_t)gt + 1) == ':' ? (size_t)gt + 2 : (size_t)gt + 1;
+		end = at(s, (size_t)gt + 1) == ':' ? (size_t)gt + 2 : (size_t)gt + 1;
+		return job > 0 && at(s, end) == ' ' ? end + 1 : end;
 	}
 	if (span_uint(inside, &a) && digit(inside.at[0]) && at(s, end) == ' ' && at(s, end + 1) != ' ')
 		return end + 1; /* the number of a line */
@@ -271,6 +288,35 @@ static size_t bracket(struct line *l, struct span s)
 }
 
 static const char *const months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
+/* "unit[pid]": the pid tells the lines of one rank from another's. */
+static bool take_unit(struct line *l, struct span unit)
+{
+	long open = span_find_char(unit, '[');
+	struct span rest;
+	uint64_t pid;
+
+	if (open < 1 || !words_only(span_sub(unit, 0, (size_t)open)))
+		return false;
+	rest = from(unit, (size_t)open + 1);
+	if (!span_take_uint(&rest, &pid) || !span_is(rest, "]"))
+		return false;
+	l->pid = (int64_t)pid;
+	return true;
+}
+
+/* "host unit[pid]: " behind an ISO time. Returns its length, 0 none. */
+static size_t host_and_unit(struct line *l, struct span s)
+{
+	long blank = span_find_char(span_sub(s, 0, 80), ' '), colon;
+
+	if (blank < 1 || !words_only(span_sub(s, 0, (size_t)blank)))
+		return 0;
+	colon = span_find(span_sub(s, (size_t)blank + 1, 80), "]: ");
+	if (colon < 1 || !take_unit(l, span_sub(s, (size_t)blank + 1, (size_t)colon + 1)))
+		return 0;
+	return (size_t)blank + (size_t)colon + 4;
+}
 
 /* "Jan 09 18:55:45 host1 unit[pid]: " */
 static size_t journal(struct line *l, struct span s)
@@ -301,8 +347,10 @@ static size_t journal(struct line *l, struct span s)
 	if (i == host || i >= s.len)
 		return 0;
 	for (size_t k = i + 1; k < s.len && k < i + 80; k++)
-		if (s.at[k] == ':' && at(s, k + 1) == ' ')
+		if (s.at[k] == ':' && at(s, k + 1) == ' ') {
+			take_unit(l, span_sub(s, i + 1, k - i - 1));
 			return k + 2;
+		}
 	return 0;
 }
 
@@ -352,7 +400,7 @@ static size_t glog(struct line *l, struct span s)
 	return (size_t)close + 2;
 }
 
-/* "2025-06-24T05:49:37.1506573Z ", and CRI's "... stderr F " behind it. */
+/* "2025-06-24T05:49:37.1506573Z ", and behind it CRI's "stderr F ", GitLab's "01E ", a journal's "host unit[pid]: ". */
 static size_t iso(struct line *l, struct span s)
 {
 	struct span rest;
@@ -371,7 +419,9 @@ static size_t iso(struct line *l, struct span s)
 		l->partial = *rest.at == 'P';
 		return rest.len > 1 ? s.len - rest.len + 2 : s.len;
 	}
-	return i;
+	if (digit(at(s, i)) && digit(at(s, i + 1)) && (at(s, i + 2) == 'O' || at(s, i + 2) == 'E') && at(s, i + 3) == ' ')
+		return i + 4;
+	return i + host_and_unit(l, from(s, i));
 }
 
 /* " 581: ": a rank of srun -l. */
@@ -437,7 +487,7 @@ static size_t one_prefix(struct line *l, struct span s)
 	case ' ':
 		return srun(l, s);
 	case '>': /* quoted in a mail or an issue; curl's "> GET" is no log line either way */
-		return s.len == 1 ? 1 : s.at[1] == ' ' ? 2 : 0;
+		return s.len == 1 || s.at[1] == '>' ? 1 : s.at[1] == ' ' ? 2 : 0;
 	default:
 		break;
 	}
@@ -457,7 +507,7 @@ static bool docker(struct line *l, struct buf *scratch)
 	const char *text;
 	struct span s;
 
-	if (!span_starts(l->text, "{\"log\":\""))
+	if (!span_starts(l->text, "{\"log\":\"") && !span_starts(l->text, "{\"log\": \""))
 		return false;
 	root = json_loadb(l->text.at, l->text.len, JSON_ALLOW_NUL, NULL);
 	text = json_string_value(json_object_get(root, "log"));
@@ -485,6 +535,19 @@ static void strip_colours(struct line *l, struct buf *scratch)
 	buf_span(scratch, buf_as_span(&plain));
 	buf_release(&plain);
 	l->text = buf_as_span(scratch);
+}
+
+uint64_t line_tag(const struct line *l)
+{
+	uint64_t tag = (uint64_t)l->pid;
+
+	if (!l->cut || (!*l->label && !*l->rank && !l->pid))
+		return 0;
+	for (const char *c = l->label; *c; c++)
+		tag = tag * 131 + (unsigned char)*c;
+	for (const char *c = l->rank; *c; c++)
+		tag = tag * 131 + (unsigned char)*c;
+	return tag << 1 | 1;
 }
 
 void line_read(struct line *l, struct span raw, uint64_t offset, struct buf *scratch)

@@ -3,7 +3,9 @@
  * Stripped repeatedly, in any order, and understood (rank, pid, time, label):
  *   colours in every spelling: ESC[1;36m, ESC lost ([1;36m), caret text (^[[1;36m, ^[3m)
  *   compose `name-1  | `, CRI `TIME stderr F `, docker json-file {"log":"...\n",...}, journald `Mon DD HH:MM:SS host unit[pid]: `
- *   srun -l ` 581: `, mpirun `[1,3]<stderr>:`, torch `[rank3]:` and `[default3]:`, clush and pdsh `node12: `
+ *   srun -l ` 581: `, mpirun `[1,3]<stderr>:` and `[prterun-n1-77@1,3]<stderr>: `, torch `[rank3]:`, `[default3]:` and other roles,
+ *   clush and pdsh `node12: `, kubectl `[pod/NAME/CONTAINER] `, journald and rsyslog with ISO times `TIME host unit[pid]: `,
+ *   GitLab `TIME 01E `
  *   Ray, vLLM `(Worker_TP1 pid=9) `, `(WorkerDict pid=616, ip=192.0.2.9) `, `(VllmWorker rank=2 pid=9) `
  *   SGLang `[DATE TIME DP1 TP3] `, ATOM `[atom HH:MM:SS] `, ISO times of CI logs, line numbers `[70746] `
  *   `> ` of a quotation, `[16:43:31 TP0] ` of old SGLang, `0.26.045.217 I ` of new llama.cpp
@@ -34,6 +36,8 @@ struct line {
 	bool cut;               /* something was stripped */
 };
 
+/* Whose lines these are, by label, pid and rank of the prefix: lines of one process share it. 0 without such a prefix. */
+uint64_t line_tag(const struct line *l);
 /* Fill `l` for one line. Its text may lie in `scratch`, which is cleared. */
 void line_read(struct line *l, struct span raw, uint64_t offset, struct buf *scratch);
 /* The rank that a process title, label or command line names: "ATOM::DP1TP3", "sglang::scheduler_DP0_TP0", "--local_rank=1",

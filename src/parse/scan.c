@@ -31,11 +31,13 @@ static const struct {
 	{ P_WAVE, "wave_" }, { P_WAVE, " registers:" }, { P_WAVE, "isassembly" }, { P_WAVE, "memory content" }, { P_WAVE, "Global memory" },
 	{ P_WAVE, "wavefront\\(s\\)" },
 	{ P_FAULT, "emory access fault" }, { P_FAULT, "Memory critical" }, { P_FAULT, "Memory Fault Error" }, { P_FAULT, "HW Exception by" },
-	{ P_FAULT, "borting with" }, { P_FAULT, "Queue error \\(" }, { P_FAULT, "System event \\(" }, { P_FAULT, "Kernel Name:" },
-	{ P_FAULT, "VGPU=" }, { P_FAULT, "ShaderName" }, { P_FAULT, "LoadKernel:" },
+	{ P_FAULT, "borting with" }, { P_FAULT, "Queue error" }, { P_FAULT, "System event \\(" }, { P_FAULT, "Kernel Name:" },
+	{ P_FAULT, "VGPU=" }, { P_FAULT, " hang analysis:" }, { P_FAULT, "GPU Memory Error" }, { P_FAULT, "error in queue 0x" },
+	{ P_FAULT, "Callback: Queue" }, { P_FAULT, "ShaderName" }, { P_FAULT, "LoadKernel:" },
 	{ P_WATCHDOG, "Watchdog caught" }, { P_WATCHDOG, "CollectiveFingerPrint" }, { P_WATCHDOG, "watchdog_timeout=" },
 	{ P_WATCHDOG, "died unexpectedly" },
-	{ P_KERNEL, "amdgpu" }, { P_KERNEL, "NVRM" }, { P_KERNEL, "amdkfd" }, { P_KERNEL, "kfd kfd" },
+	{ P_KERNEL, "amdgpu" }, { P_KERNEL, "NVRM" }, { P_KERNEL, "amdkfd" }, { P_KERNEL, "kfd kfd" }, { P_KERNEL, "fault \\(src_id:" },
+	{ P_KERNEL, "in page starting at" },
 	{ P_ROCGDB, "AMDGPU " }, { P_ROCGDB, "ptrace" }, { P_ROCGDB, "traced by process" }, { P_ROCGDB, "zombie" }, { P_ROCGDB, "Could not attach" },
 	{ P_ROCGDB, "amd-dbgapi" }, { P_ROCGDB, "GPU debugging" }, { P_ROCGDB, "agent is busy" }, { P_ROCGDB, "New LWP" }, { P_ROCGDB, "libthread_db" },
 	{ P_ROCGDB, "Attaching to" }, { P_ROCGDB, "sourced command" }, { P_ROCGDB, "Undefined " }, { P_ROCGDB, "No stack" },
@@ -188,7 +190,7 @@ static unsigned waiting(const struct scan *s)
 {
 	unsigned parsers = 0;
 
-	if (s->wave.opens)
+	if (wave_waits(&s->wave))
 		parsers |= 1u << P_WAVE;
 	if (fault_waits(&s->fault))
 		parsers |= 1u << P_FAULT;

@@ -16,6 +16,8 @@ void wave_init(struct wave_scan *w, const struct reading_sink *sink)
 {
 	memset(w, 0, sizeof *w);
 	w->sink = sink;
+	wrapped_init(&w->header);
+	wrapped_init(&w->title);
 	w->group = mem_array(NULL, WAVE_GROUP_SLOTS, sizeof *w->group);
 	memset(w->group, 0, WAVE_GROUP_SLOTS * sizeof *w->group);
 }
@@ -55,6 +57,8 @@ void wave_release(struct wave_scan *w)
 		block_release(&w->block[i]);
 	for (int i = 0; i < w->opens; i++)
 		code_release(&w->open[i]);
+	wrapped_release(&w->header);
+	wrapped_release(&w->title);
 	free(w->group);
 	memset(w, 0, sizeof *w);
 }
@@ -67,19 +71,6 @@ static struct wave_block *block_at(struct wave_scan *w, int i)
 static struct wave_block *newest(struct wave_scan *w)
 {
 	return w->count ? block_at(w, w->count - 1) : NULL;
-}
-
-static uint64_t tag_of(const struct line *l)
-{
-	uint64_t tag = (uint64_t)l->pid;
-
-	if (!l->cut || (!*l->label && !*l->rank && !l->pid))
-		return 0;
-	for (const char *c = l->label; *c; c++)
-		tag = tag * 131 + (unsigned char)*c;
-	for (const char *c = l->rank; *c; c++)
-		tag = tag * 131 + (unsigned char)*c;
-	return tag | 1;
 }
 
 /* The newest wave whose lines have this prefix; any, when none has. */
@@ -236,7 +227,7 @@ static void emit_block(struct wave_scan *w, struct wave_block *b)
 	reading_word(&r, "pc", b->pc_text);
 	reading_word(&r, "kernel", kernel);
 	reading_word(&r, "kernel_code_entry", b->entry);
-	reading_int(&r, "complete", b->registers && b->code.used && b->code.ended);
+	reading_int(&r, "complete", b->registers != 0 && b->code.used && b->code.ended);
 	if (b->count > 0)
 		reading_int(&r, "count", b->count);
 	if (b->code.used)
@@ -412,7 +403,7 @@ static void start_block(struct wave_scan *w, const struct line *l)
 	newest(w)->used = true;
 	newest(w)->offset = l->offset;
 	newest(w)->id = -1;
-	newest(w)->tag = tag_of(l);
+	newest(w)->tag = line_tag(l);
 	memcpy(newest(w)->rank, l->rank, sizeof l->rank);
 	buf_init(&newest(w)->rows, WAVE_REGISTERS_MAX);
 	w->in_rows = w->keep = false;
@@ -447,6 +438,14 @@ static bool read_header(struct span s, struct header *h)
 static void copy(char *out, size_t size, struct span s)
 {
 	snprintf(out, size, "%.*s", (int)(s.len < size ? s.len : size - 1), s.len ? s.at : "");
+}
+
+/* A header whose end stands in a line below. */
+static bool header_is_cut(struct span s)
+{
+	uint64_t id;
+
+	return span_take_uint(&s, &id) && span_skip(&s, ": pc=") && span_starts(s, "0x");
 }
 
 static bool header(struct wave_scan *w, const struct line *l, struct span s)
@@ -535,17 +534,58 @@ bool wave_row_slow(struct wave_scan *w, const char *at, size_t len)
 	return true;
 }
 
+/* Its ':' is there, and no bracket is open: a terminal can break a name behind one of its own. */
+static bool title_is_whole(struct span s)
+{
+	int open = 0;
+
+	for (size_t i = 0; i < s.len; i++)
+		if (s.at[i] == '(' || s.at[i] == '<')
+			open++;
+		else if (s.at[i] == ')' || (s.at[i] == '>' && (i == 0 || s.at[i - 1] != '-')))
+			open--;
+	return span_ends(s, ":") && open == 0;
+}
+
+static void set_title(struct wave_code *c, struct span name)
+{
+	if (span_ends(name, ":"))
+		name.len--;
+	free(c->title);
+	c->title = text_of(name);
+}
+
 static void title_line(struct wave_scan *w, const struct line *l, struct span rest)
 {
-	struct wave_code *c = open_code(w, l->offset, tag_of(l));
+	struct wave_code *c = open_code(w, l->offset, line_tag(l));
+	struct span bare = span_trim(rest);
 
-	rest = span_trim(rest);
-	if (span_skip(&rest, "for function ")) {
-		if (span_ends(rest, ":"))
-			rest.len--;
-		c->title = text_of(rest);
+	w->title.open = false;
+	if (span_skip(&bare, "for function ")) {
+		set_title(c, bare);
+		if (!title_is_whole(bare))
+			wrapped_start(&w->title, l, span_sub(rest, (size_t)(bare.at - rest.at), rest.len));
 	}
 	w->in_rows = false;
+}
+
+/* True when the line is more of a title that was broken. */
+static bool title_goes_on(struct wave_scan *w, const struct line *l, struct span bare)
+{
+	struct wave_code *c = NULL;
+
+	for (int i = 0; i < w->opens; i++)
+		if (w->open[i].offset == w->title.offset)
+			c = &w->open[i];
+	if (line_tag(l) != w->title.tag && c)
+		return false;
+	if (!c || !bare.len || span_contains(bare, "code object: ") || span_contains(bare, "loaded at: ") || span_contains(bare, "=> 0x") ||
+		span_starts(bare, "0x") || span_contains(bare, "isassembly") || !wrapped_add(&w->title, l, l->text)) {
+		w->title.open = false;
+		return false;
+	}
+	set_title(c, span_trim(wrapped_text(&w->title)));
+	return true;
 }
 
 /* The open disassembly of this prefix that misses a part; the newest when none does. */
@@ -573,6 +613,23 @@ static void code_line(struct wave_scan *w, struct span uri, uint64_t tag)
 	uri = span_trim(uri);
 	if (c && !c->uri && (span_starts(uri, "memory://") || span_starts(uri, "file://")))
 		c->uri = text_of(uri);
+}
+
+/* Below the URI: the rest of it, when a terminal broke it. */
+static bool uri_goes_on(struct wave_scan *w, struct span rest, uint64_t tag)
+{
+	struct wave_code *c = lacking(w, 1, tag);
+	struct buf whole;
+
+	if (!c || !c->uri || c->high || c->has_arrow || !rest.len || span_starts(rest, "0x") || span_is(rest, "...") || span_find_char(rest, ' ') >= 0)
+		return false;
+	buf_init(&whole, NAME_MAX_BYTES);
+	buf_text(&whole, c->uri);
+	buf_span(&whole, rest);
+	free(c->uri);
+	c->uri = text_of(buf_as_span(&whole));
+	buf_release(&whole);
+	return true;
 }
 
 static void loaded_line(struct wave_scan *w, struct span range, uint64_t tag)
@@ -658,17 +715,22 @@ static bool end_line(struct wave_scan *w, uint64_t tag)
 	return true;
 }
 
-/* "120 wavefront(s) found in @PC: 0x00007E36D440A844" */
+/* "120 wavefront(s) found in @PC: 0x00007E36D440A844", "64 wavefront(s) found in XNACK error state @PC: 0x.." */
 static bool old_line(struct wave_scan *w, const struct line *l)
 {
-	struct span rest = span_trim(l->text), hex;
+	struct span s = l->text, rest;
 	struct wave_block *b;
 	uint64_t count, pc;
+	long at = span_find(s, " wavefront(s) found in ");
+	size_t digits = at > 0 ? (size_t)at : 0;
 
-	if (!span_take_uint(&rest, &count) || !span_skip(&rest, " wavefront(s) found in @PC: "))
+	while (digits && s.at[digits - 1] >= '0' && s.at[digits - 1] <= '9')
+		digits--;
+	rest = span_sub(s, digits, s.len);
+	if (at < 0 || !span_take_uint(&rest, &count))
 		return false;
-	hex = rest;
-	if (!span_take_hex(&hex, &pc))
+	rest = span_after(rest, "@PC: ");
+	if (!span_take_hex(&rest, &pc))
 		return false;
 	start_block(w, l);
 	b = newest(w);
@@ -680,17 +742,33 @@ static bool old_line(struct wave_scan *w, const struct line *l)
 	return true;
 }
 
-static bool registers_title(struct span s)
+/* "scalar registers:" at the end of the line, whatever stands before it: the bit of its class; 0 when it is none. */
+static unsigned registers_title(struct span s)
 {
 	static const char *const class[] = { "scalar", "system", "trap", "vector", "general" };
 
-	s = span_trim(s);
-	if (!span_ends(s, " registers:") || s.len > 30)
-		return false;
+	if (!span_ends(s, " registers:"))
+		return 0;
+	s.len -= strlen(" registers:");
 	for (size_t i = 0; i < sizeof class / sizeof *class; i++)
-		if (span_starts(s, class[i]))
-			return true;
-	return false;
+		if (span_ends(s, class[i]))
+			return 1u << i;
+	return 0;
+}
+
+/* Blocks mixed without a prefix: a title that the newest wave has belongs to one before it. */
+static void mark_registers(struct wave_scan *w, uint64_t tag, unsigned class)
+{
+	struct wave_block *b = newest_of(w, tag);
+
+	for (int i = w->count - 1; i >= 0 && b && b->registers & class; i--) {
+		struct wave_block *other = block_at(w, i);
+
+		if (other->tag == b->tag && !other->done && !(other->registers & class))
+			b = other;
+	}
+	if (b)
+		b->registers |= class;
 }
 
 static void rows_begin(struct wave_scan *w, struct span title)
@@ -699,13 +777,36 @@ static void rows_begin(struct wave_scan *w, struct span title)
 	keep_row(w, span_trim(title));
 }
 
+/* True when the line is more of a header that was broken. */
+static bool header_goes_on(struct wave_scan *w, const struct line *l, struct span bare)
+{
+	struct line first = *l;
+
+	if (line_tag(l) != w->header.tag)
+		return false;
+	if (!bare.len || span_contains(bare, "wave_") || registers_title(bare) || span_contains(bare, "isassembly") || span_starts(bare, "------") ||
+		!wrapped_add(&w->header, l, l->text)) {
+		w->header.open = false;
+		return false;
+	}
+	first.offset = w->header.offset;
+	if (header(w, &first, wrapped_text(&w->header)))
+		w->header.open = false;
+	return true;
+}
+
 bool wave_line(struct wave_scan *w, const struct line *l)
 {
 	struct span s = l->text, bare = span_trim(s);
 	size_t from = 0;
+	unsigned class;
 	bool any = false;
 	long at;
 
+	if (w->header.open && header_goes_on(w, l, bare))
+		return true;
+	if (w->title.open && title_goes_on(w, l, bare))
+		return true;
 	/* Two ranks' markers may share a line. */
 	while ((at = span_find(span_sub(s, from, s.len), "wave_")) >= 0) {
 		struct span rest = span_sub(s, from + (size_t)at + 5, s.len);
@@ -722,15 +823,20 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 				break;
 			}
 		}
-		if (header(w, l, again >= 0 ? span_sub(rest, 0, (size_t)again) : rest))
+		if (header(w, l, again >= 0 ? span_sub(rest, 0, (size_t)again) : rest)) {
 			any = true;
+		} else if (again < 0 && header_is_cut(rest)) {
+			wrapped_start(&w->header, l, rest);
+			w->in_rows = w->keep = false;
+			any = true;
+		}
 		from += (size_t)at + 5;
 	}
 	if (any)
 		return true;
-	if (registers_title(bare)) {
-		if (newest(w) && !w->light)
-			newest_of(w, tag_of(l))->registers = true;
+	if ((class = registers_title(bare))) {
+		if (!w->light)
+			mark_registers(w, line_tag(l), class);
 		rows_begin(w, bare);
 		return true;
 	}
@@ -738,7 +844,7 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 		rows_begin(w, bare);
 		return true;
 	}
-	if ((at = span_find(s, "Disassembly for function ")) >= 0 || span_is(bare, "Disassembly:")) {
+	if ((at = span_find(s, "Disassembly for function ")) >= 0 || span_ends(bare, "Disassembly:")) {
 		w->in_rows = false;
 		if (!w->light)
 			title_line(w, l, at >= 0 ? span_sub(s, (size_t)at + 12, s.len) : span_make("", 0));
@@ -748,19 +854,21 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 		bool light = w->light;
 
 		w->light = false;
-		return light || end_line(w, tag_of(l));
+		return light || end_line(w, line_tag(l));
 	}
 	if (w->opens) {
 		if ((at = span_find(s, "code object: ")) >= 0) {
-			code_line(w, span_sub(s, (size_t)at + 13, s.len), tag_of(l));
+			code_line(w, span_sub(s, (size_t)at + 13, s.len), line_tag(l));
 			return true;
 		}
 		if ((at = span_find(s, "loaded at: ")) >= 0) {
-			loaded_line(w, span_sub(s, (size_t)at + 11, s.len), tag_of(l));
+			loaded_line(w, span_sub(s, (size_t)at + 11, s.len), line_tag(l));
 			return true;
 		}
+		if (uri_goes_on(w, bare, line_tag(l)))
+			return true;
 		keep_code(w, s);
-		if ((at = span_find(s, "=> 0x")) >= 0 && arrow_line(w, span_sub(s, (size_t)at + 3, s.len), tag_of(l)))
+		if ((at = span_find(s, "=> 0x")) >= 0 && arrow_line(w, span_sub(s, (size_t)at + 3, s.len), line_tag(l)))
 			return true;
 		if (span_starts(s, "    0x") || span_is(bare, "..."))
 			return true;
@@ -815,6 +923,8 @@ bool wave_own_line(struct wave_scan *w, const char *at, size_t len, uint64_t off
 {
 	struct line l = { .raw = { at, len }, .text = { at, len }, .offset = offset };
 
+	if (w->header.open || w->title.open)
+		return false;
 	switch (*at) {
 	case ' ':
 		return own_code_line(w, at, len);
@@ -857,5 +967,6 @@ void wave_flush(struct wave_scan *w)
 		close_code(w, 0, false);
 	while (w->count)
 		emit_oldest(w);
+	w->header.open = w->title.open = false;
 	w->in_rows = false;
 }

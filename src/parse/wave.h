@@ -6,9 +6,10 @@
  *   <class> registers:  rows "name: hex", "name: [0] hex [1] hex ..."
  *   Local memory content[ (N bytes)]:   Global memory (kernarg segment, N bytes):   rows "0x...: 8 words"
  *   Disassembly[ for function NAME]:, code object: URI, loaded at: [0x..-0x..], " => 0x.. <+N>:    insn", End of disassembly.
- *   N wavefront(s) found in @PC: 0x...    (2019: one block for N waves, no ids, no reasons)
+ *   N wavefront(s) found in [STATE ]@PC: 0x...    (2018, 2019: one block for N waves, no ids, no reasons)
  * Markers are looked for anywhere in a line. Blocks of several ranks may be mixed line by line: lines with the same prefix belong
- * together; without one an arrow belongs to the wave of its pc, a code object to the range that holds it. A disassembly that belongs to no wave is an orphan.
+ * together (line_tag()); without one an arrow belongs to the wave of its pc, a code object to the range that holds it. A disassembly that belongs to no wave is an orphan.
+ * Headers, titles and URIs that a terminal or a mail program broke are put together again (wrapped.h).
  * Bounds: WAVES_PENDING waves wait for their end, WAVES_ROWS are emitted one by one; past that the first of each kernel, pc and
  * reasons is, and the others are only counted.
  * Rows of registers are the bulk of a log: wave_row() tells scan.c which lines need no look. Who: scan.c.
@@ -21,6 +22,7 @@
 #include "base/buf.h"
 #include "parse/line.h"
 #include "parse/reading.h"
+#include "parse/wrapped.h"
 
 #define WAVES_PENDING 32
 #define WAVES_ROWS 500 
@@ -57,7 +59,8 @@ struct wave_block {
 	char entry[24];
 	char *kernel;           /* of the header */
 	char *reasons;          /* A|B; NULL for running */
-	bool old, running, registers;
+	bool old, running;
+	unsigned registers;     /* bits of the classes whose titles were seen */
 	char rank[LINE_RANK_MAX];
 	struct wave_code code;  /* used when it has one */
 	struct buf rows;
@@ -85,12 +88,18 @@ struct wave_scan {
 	bool in_rows;                           /* below a title of registers or memory */
 	bool old_agent;                         /* below the header of 2019 */
 	char old_rank[LINE_RANK_MAX];
+	struct wrapped header, title;           /* that go on in the next line */
 };
 
 void wave_init(struct wave_scan *w, const struct reading_sink *sink);
 void wave_release(struct wave_scan *w);
 /* True when the line was one of a wave dump. */
 bool wave_line(struct wave_scan *w, const struct line *l);
+/* Lines are awaited that go on with an earlier one, or a disassembly is open: every line must be shown. */
+static inline bool wave_waits(const struct wave_scan *w)
+{
+	return w->opens || w->header.open;
+}
 /* A line that starts with a blank, without its end: true when it is a plain row of registers or memory below their title. */
 bool wave_row_slow(struct wave_scan *w, const char *at, size_t len);
 static inline bool wave_row(struct wave_scan *w, const char *at, size_t len)
