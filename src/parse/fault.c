@@ -1,4 +1,4 @@
-/* fault.c - memory faults and exceptions; whose turn a line is. */
+/* fault.c - memory faults and exceptions of the GPU; whose turn a line is. */
 #include "config.h"
 
 #include "parse/fault_private.h"
@@ -87,6 +87,22 @@ static bool reason_is_cut(struct span s)
 	return false;
 }
 
+/* ", R, R" behind a reason: how long. */
+static size_t more_reasons(struct span s)
+{
+	struct span rest = s;
+	size_t n = 1;
+	bool cut;
+
+	while (n && span_skip(&rest, ", ")) {
+		n = 0;
+		for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !n; i++)
+			n = same_words(rest, reasons[i], &cut);
+		rest = span_sub(rest, n, rest.len);
+	}
+	return rest.at ? (size_t)(rest.at - s.at) - (n ? 0 : 2) : 0;
+}
+
 /* The reason without what is glued to it; a word that the paste split is mended. */
 static struct span reason_of(struct span s, char *mended, size_t size)
 {
@@ -102,7 +118,7 @@ static struct span reason_of(struct span s, char *mended, size_t size)
 			return span_of(mended);
 		}
 		if (n && (n == s.len || !islower((unsigned char)s.at[n])))
-			return span_sub(s, 0, n);
+			return span_sub(s, 0, n + more_reasons(span_sub(s, n, s.len)));
 	}
 	end = span_find_char(s, '.');
 	if (end >= 0)
@@ -240,17 +256,20 @@ static int64_t take_node(struct span s)
 
 #define BY_GPU "emory access fault by GPU "
 #define BY_AGENT "emory critical error by agent "
+#define EXCEPTION "HW Exception by GPU "
 
-/* The text from its first word on, when it is a fault. */
+/* The text from its first word on, when one is told. */
 static bool fault_begin(struct span s, struct span *text)
 {
-	long gpu = span_find(s, BY_GPU), agent = span_find(s, BY_AGENT);
+	static const char *const words[] = { BY_GPU, BY_AGENT, EXCEPTION };
+	long first = -1, at;
 
-	if (gpu < 0 || (agent >= 0 && agent < gpu))
-		gpu = agent;
-	if (gpu < 0)
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if ((at = span_find(s, words[i])) >= 0 && (first < 0 || at < first))
+			first = at;
+	if (first < 0)
 		return false;
-	*text = span_sub(s, (size_t)gpu, s.len);
+	*text = span_sub(s, (size_t)first, s.len);
 	return true;
 }
 
@@ -261,12 +280,31 @@ static bool whole_fault(struct span s)
 	return span_trim(reason).len && !reason_is_cut(reason);
 }
 
+static void read_exception(struct fault_scan *f, uint64_t offset, struct span s, const char *rank)
+{
+	struct span rest = span_after(s, EXCEPTION);
+	struct reading r;
+	char mended[80];
+	int64_t node = span_starts(rest, "node-") ? take_node(span_sub(rest, 5, rest.len)) : -1;
+
+	reading_start(&r, "hw_exception", offset);
+	if (node >= 0)
+		reading_int(&r, "kfd_node", node);
+	reading_text(&r, "reason", reason_of(behind_reason(rest), mended, sizeof mended));
+	reading_word(&r, "rank", rank);
+	reading_emit(&r, f->sink);
+}
+
 static void read_fault(struct fault_scan *f, uint64_t offset, struct span s, const char *rank)
 {
 	struct fault_told t;
 	struct span rest;
 	char mended[80];
 
+	if (span_starts(s, EXCEPTION)) {
+		read_exception(f, offset, s, rank);
+		return;
+	}
 	start_told(&t, offset, rank);
 	if ((rest = span_after(span_sub(s, 0, 60), "node-")).len)
 		t.node = take_node(rest);
@@ -288,7 +326,7 @@ static void finish_fault(struct fault_scan *f)
 /* Could these words stand in a fault where its line was broken? */
 static bool fault_word(struct span s)
 {
-	static const char *const words[] = { "(Agent", "Agent handle", "handle:", "on address", "address ", "node-", "Reason", "reason" };
+	static const char *const words[] = { "(Agent", "Agent handle", "handle:", "on address", "address ", "node-", "Reason", "reason", ":GPU Hang", ":ECC" };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (span_starts(s, words[i]))
@@ -371,26 +409,6 @@ static bool thunk_line(struct fault_scan *f, const struct line *l)
 		return false;
 	set_reason(&t, reason_of(behind_reason(rest), mended, sizeof mended));
 	tell(f, &t);
-	return true;
-}
-
-static bool hw_exception(struct fault_scan *f, const struct line *l)
-{
-	struct span rest = span_after(l->text, "HW Exception by GPU ");
-	struct reading r;
-	char mended[80];
-	int64_t node = -1;
-
-	if (!rest.len)
-		return false;
-	if (span_starts(rest, "node-"))
-		node = take_node(span_sub(rest, 5, rest.len));
-	reading_start(&r, "hw_exception", l->offset);
-	if (node >= 0)
-		reading_int(&r, "kfd_node", node);
-	reading_text(&r, "reason", reason_of(behind_reason(rest), mended, sizeof mended));
-	reading_word(&r, "rank", l->rank);
-	reading_emit(&r, f->sink);
 	return true;
 }
 
@@ -573,7 +591,7 @@ bool fault_line(struct fault_scan *f, const struct line *l)
 	}
 	if (fault_queue_line(f, l) || event_line(f, l) || fault_packet_line(f, l))
 		return true;
-	if (rocr_line(f, l) || clr_line(f, l) || thunk_line(f, l) || hw_exception(f, l))
+	if (rocr_line(f, l) || clr_line(f, l) || thunk_line(f, l))
 		return true;
 	return hint(f, l, "ShaderName : ", "launched") || hint(f, l, "LoadKernel: ", "loaded");
 }

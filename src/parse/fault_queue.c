@@ -118,9 +118,21 @@ static bool goes_on(struct fault_scan *f, const struct line *l)
 	return true;
 }
 
+/* A second error in the same line, behind the first one; -1 none. */
+static long second(struct span s)
+{
+	long at = span_find(s, "borting with"), next;
+
+	if (at < 0)
+		return -1;
+	next = span_find(span_sub(s, (size_t)at, s.len), "Callback: Queue 0x");
+	return next < 0 ? -1 : at + next;
+}
+
 bool fault_queue_line(struct fault_scan *f, const struct line *l)
 {
 	struct span s = l->text, rest;
+	long next;
 
 	if (f->queue.open && goes_on(f, l))
 		return true;
@@ -131,10 +143,11 @@ bool fault_queue_line(struct fault_scan *f, const struct line *l)
 	if (!begins(s))
 		return false;
 	fault_queue_flush(f);
-	if (whole_error(s)) {
+	for (; (next = second(s)) >= 0; s = span_sub(s, (size_t)next, s.len))
+		fault_emit_queue_error(f, l->offset, span_sub(s, 0, (size_t)next), l->rank);
+	if (whole_error(s))
 		fault_emit_queue_error(f, l->offset, s, l->rank);
-		return true;
-	}
-	wrapped_start(&f->queue, l, s);
+	else
+		wrapped_start(&f->queue, l, s);
 	return true;
 }

@@ -7,10 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CUT_LINES 4             /* a line of the kernel fills no more of a terminal */
+
 void kernel_log_init(struct kernel_log *k, const struct reading_sink *sink)
 {
 	memset(k, 0, sizeof *k);
 	k->sink = sink;
+	wrapped_init(&k->cut);
+}
+
+void kernel_log_release(struct kernel_log *k)
+{
+	wrapped_release(&k->cut);
 }
 
 static void emit_fault(struct kernel_log *k, const struct kernel_fault *f)
@@ -26,13 +34,6 @@ static void emit_fault(struct kernel_log *k, const struct kernel_fault *f)
 	if (f->vmid >= 0)
 		reading_int(&r, "vmid", f->vmid);
 	reading_emit(&r, k->sink);
-}
-
-void kernel_log_flush(struct kernel_log *k)
-{
-	for (int i = 0; i < k->faults; i++)
-		emit_fault(k, &k->fault[i]);
-	k->faults = 0;
 }
 
 static bool domain_digit(char c)
@@ -97,6 +98,7 @@ static void take_address(struct kernel_fault *f, struct span s)
 {
 	size_t n = 2;
 
+	s = span_trim(s);
 	if (*f->address || !span_starts(s, "0x"))
 		return;
 	while (n < s.len && n < 22 && isxdigit((unsigned char)s.at[n]))
@@ -175,7 +177,7 @@ static bool more_of_fault(struct kernel_log *k, const char *pci, struct span s)
 			f->vmid = (int64_t)n;
 		return true;
 	}
-	if ((rest = span_after(s, "in page starting at address ")).len || (rest = span_after(s, " at address ")).len || (rest = span_after(s, "at page ")).len) {
+	if ((rest = span_after(s, "in page starting at address")).len || (rest = span_after(s, " at address ")).len || (rest = span_after(s, "at page ")).len) {
 		take_address(owner(k, pci, true), rest);
 		return f != NULL;
 	}
@@ -214,13 +216,15 @@ static const struct {
 	{ "qcm fence wait loop timeout", NULL, "evict" },
 	{ "The cp might be in an unrecoverable state", NULL, "evict" },
 	{ "failed to unmap", "queue", "evict" },
+	{ "failed to remove", "queue", "evict" },
+	{ "Failed to remove", "queue", "evict" },
+	{ "destroy queue", "failed", "evict" },
 	{ "queue preemption time out", NULL, "evict" },
 	{ "cp queue preemption", NULL, "evict" },
 	{ "HIQ MQD's queue_doorbell_id0 is not 0", NULL, "evict" },
 	{ "ring ", " timeout, signaled seq=", "ring-timeout" },
 	{ "ring ", " timeout, but soft recovered", "ring-timeout" },
-	{ "uncorrectable hardware error", NULL, "ras" },
-	{ "uncorrectable errors", NULL, "ras" },
+	{ "ncorrectable", "error", "ras" },
 	{ "RAS poison", NULL, "ras" },
 	{ "poison is consumed", NULL, "ras" },
 	{ "ERREVENT_ATHUB_INTERRUPT", NULL, "ras" },
@@ -249,7 +253,7 @@ static bool event(struct kernel_log *k, const struct line *l, const char *pci, s
 	for (size_t i = 0; i < sizeof events / sizeof *events && !what; i++)
 		if (span_contains(s, events[i].part) && (!events[i].also || span_contains(s, events[i].also)))
 			what = events[i].what;
-	if (!what)
+	if (!what || span_contains(s, " 0 uncorrectable ") || span_contains(s, " 0 new uncorrectable "))
 		return false;
 	if (strcmp(what, "ring-timeout") == 0 && fault_of(k, pci))
 		fault_of(k, pci)->closed = true;
@@ -261,9 +265,8 @@ static bool event(struct kernel_log *k, const struct line *l, const char *pci, s
 	return true;
 }
 
-bool kernel_log_line(struct kernel_log *k, const struct line *l)
+static bool kernel_text(struct kernel_log *k, const struct line *l, struct span s)
 {
-	struct span s = l->text;
 	bool fault = span_contains(s, "page fault (src_id:") || span_contains(s, "GPU fault detected: ");
 	char pci[24] = "";
 
@@ -275,4 +278,70 @@ bool kernel_log_line(struct kernel_log *k, const struct line *l)
 		return true;
 	}
 	return more_of_fault(k, pci, s) || event(k, l, pci, s);
+}
+
+/* A line of a fault whose end is missing, as far as it tells. */
+static bool is_cut(const struct kernel_log *k, struct span s)
+{
+	const struct kernel_fault *f;
+	struct span rest;
+	char pci[24] = "";
+
+	if (!span_contains(s, "amdgpu") || !pci_of(s, pci))
+		return false;
+	if (span_contains(s, "hub"))
+		return span_find_char(s, ')') < 0;
+	f = fault_of((struct kernel_log *)k, pci);
+	if (!f || (*f->address && (*f->process || f->pid >= 0)) || span_contains(s, "_STATUS") || span_contains(s, " ID: ") || span_contains(s, ": 0x"))
+		return false;
+	if ((rest = span_after(s, "in page starting at address ")).len)
+		return !span_contains(rest, " from ");
+	if ((rest = span_after(s, "rocess ")).len)
+		return !(rest = span_after(span_after(rest, " pid "), " pid ")).len;
+	return s.len < 120;
+}
+
+static void finish_cut(struct kernel_log *k)
+{
+	struct line whole = { .offset = k->cut.offset };
+
+	k->cut.open = false;
+	whole.text = wrapped_text(&k->cut);
+	kernel_text(k, &whole, whole.text);
+}
+
+/* A line with nothing that the kernel's own begin with. */
+static bool goes_on(const struct line *l)
+{
+	struct span s = span_trim(l->text);
+
+	return s.len && !l->time[0] && *s.at != '[' && !span_contains(s, "amdgpu") && !span_contains(s, "kernel:") && !span_contains(s, "kfd") &&
+	       !span_contains(s, "NVRM") && !span_contains(s, "drm");
+}
+
+void kernel_log_flush(struct kernel_log *k)
+{
+	if (k->cut.open)
+		finish_cut(k);
+	for (int i = 0; i < k->faults; i++)
+		emit_fault(k, &k->fault[i]);
+	k->faults = 0;
+}
+
+bool kernel_log_line(struct kernel_log *k, const struct line *l)
+{
+	if (k->cut.open) {
+		bool more = goes_on(l) && wrapped_add(&k->cut, l, l->text);
+
+		if (more && is_cut(k, wrapped_text(&k->cut)) && k->cut.pieces < CUT_LINES)
+			return true;
+		finish_cut(k);
+		if (more)
+			return true;
+	}
+	if (is_cut(k, l->text)) {
+		wrapped_start(&k->cut, l, l->text);
+		return true;
+	}
+	return kernel_text(k, l, l->text);
 }

@@ -14,6 +14,7 @@
 
 #include "parse/line.h"
 #include "parse/reading.h"
+#include "parse/wrapped.h"
 
 #define KERNEL_FAULTS_MAX 256   /* held until their lines are complete */
 
@@ -28,10 +29,17 @@ struct kernel_log {
 	const struct reading_sink *sink;
 	struct kernel_fault fault[KERNEL_FAULTS_MAX];
 	int faults;
+	struct wrapped cut;             /* a line of a fault that may go on in the next one */
 	struct kernel_fault ahead;      /* of a log with its newest line first: what stood above the line of its fault */
 };
 
 void kernel_log_init(struct kernel_log *k, const struct reading_sink *sink);
+void kernel_log_release(struct kernel_log *k);
+/* Every line must be shown: the next one may go on with the last. */
+static inline bool kernel_log_waits(const struct kernel_log *k)
+{
+	return k->cut.open;
+}
 bool kernel_log_line(struct kernel_log *k, const struct line *l);
 void kernel_log_flush(struct kernel_log *k);
 

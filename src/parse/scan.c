@@ -147,6 +147,7 @@ void scan_free(struct scan *s)
 	free(s->note);
 	wave_release(&s->wave);
 	fault_release(&s->fault);
+	kernel_log_release(&s->kernel);
 	rocgdb_release(&s->rocgdb);
 	smi_text_release(&s->smi);
 	stack_text_release(&s->stack);
@@ -194,6 +195,8 @@ static unsigned waiting(const struct scan *s)
 		parsers |= 1u << P_WAVE;
 	if (fault_waits(&s->fault))
 		parsers |= 1u << P_FAULT;
+	if (kernel_log_waits(&s->kernel))
+		parsers |= 1u << P_KERNEL;
 	if (rocgdb_waits(&s->rocgdb))
 		parsers |= 1u << P_ROCGDB;
 	if (smi_text_open(&s->smi))

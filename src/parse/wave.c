@@ -502,7 +502,8 @@ static bool plain(const char *p, size_t len)
 
 	while (i < len && p[i] == ' ')
 		i++;
-	if (i < 1 || i == len)
+	/* A number is the rank before a line of srun. */
+	if (i < 1 || i == len || (p[i] >= '0' && p[i] <= '9' && !(i + 1 < len && p[i + 1] == 'x')))
 		return false;
 	while (i < len && ((p[i] >= 'a' && p[i] <= 'z') || (p[i] >= '0' && p[i] <= '9') || p[i] == '_'))
 		i++;
@@ -555,11 +556,23 @@ static void set_title(struct wave_code *c, struct span name)
 	c->title = text_of(name);
 }
 
+/* Disassemblies whose end will not come: of the same process; without a prefix, those after whose arrow a wave was told. */
+static void close_cut(struct wave_scan *w, uint64_t tag)
+{
+	struct wave_block *last = newest(w);
+
+	for (int i = 0; i < w->opens; i++)
+		if (w->open[i].tag == tag && (tag || (w->open[i].has_arrow && last && last->offset > w->open[i].arrow_at)))
+			close_code(w, i--, false);
+}
+
 static void title_line(struct wave_scan *w, const struct line *l, struct span rest)
 {
-	struct wave_code *c = open_code(w, l->offset, line_tag(l));
 	struct span bare = span_trim(rest);
+	struct wave_code *c;
 
+	close_cut(w, line_tag(l));
+	c = open_code(w, l->offset, line_tag(l));
 	w->title.open = false;
 	if (span_skip(&bare, "for function ")) {
 		set_title(c, bare);
@@ -577,7 +590,7 @@ static bool title_goes_on(struct wave_scan *w, const struct line *l, struct span
 	for (int i = 0; i < w->opens; i++)
 		if (w->open[i].offset == w->title.offset)
 			c = &w->open[i];
-	if (line_tag(l) != w->title.tag && c)
+	if (line_tag(l) != w->title.tag && line_tag(l) && c)
 		return false;
 	if (!c || !bare.len || span_contains(bare, "code object: ") || span_contains(bare, "loaded at: ") || span_contains(bare, "=> 0x") ||
 		span_starts(bare, "0x") || span_contains(bare, "isassembly") || !wrapped_add(&w->title, l, l->text)) {
@@ -659,11 +672,11 @@ static struct wave_code *code_of_pc(struct wave_scan *w, uint64_t pc, uint64_t t
 }
 
 /* "0x7f20f5e534c4 <+3012>:    s_endpgm" */
-static bool arrow_line(struct wave_scan *w, struct span s, uint64_t tag)
+static bool arrow_line(struct wave_scan *w, struct span s, uint64_t offset, uint64_t tag)
 {
 	struct span rest = s, number;
 	struct wave_code *c;
-	int64_t offset = 0;
+	int64_t distance = 0;
 	uint64_t pc;
 	bool known = false;
 
@@ -671,7 +684,7 @@ static bool arrow_line(struct wave_scan *w, struct span s, uint64_t tag)
 		return false;
 	number = span_sub(s, 0, s.len - rest.len);
 	if (span_skip(&rest, " <")) {
-		known = span_take_int(&rest, &offset);
+		known = span_take_int(&rest, &distance);
 		if (!known || !span_skip(&rest, ">"))
 			return false;
 	}
@@ -682,7 +695,8 @@ static bool arrow_line(struct wave_scan *w, struct span s, uint64_t tag)
 		return false;
 	c->has_arrow = true;
 	c->arrow_pc = pc;
-	c->arrow_offset = offset;
+	c->arrow_at = offset;
+	c->arrow_offset = distance;
 	c->arrow_known = known;
 	snprintf(c->arrow_address, sizeof c->arrow_address, "%.*s", (int)(number.len < 20 ? number.len : 20), number.at);
 	c->insn = text_of(span_trim(rest));
@@ -782,7 +796,7 @@ static bool header_goes_on(struct wave_scan *w, const struct line *l, struct spa
 {
 	struct line first = *l;
 
-	if (line_tag(l) != w->header.tag)
+	if (line_tag(l) != w->header.tag && line_tag(l))
 		return false;
 	if (!bare.len || span_contains(bare, "wave_") || registers_title(bare) || span_contains(bare, "isassembly") || span_starts(bare, "------") ||
 		!wrapped_add(&w->header, l, l->text)) {
@@ -868,7 +882,7 @@ bool wave_line(struct wave_scan *w, const struct line *l)
 		if (uri_goes_on(w, bare, line_tag(l)))
 			return true;
 		keep_code(w, s);
-		if ((at = span_find(s, "=> 0x")) >= 0 && arrow_line(w, span_sub(s, (size_t)at + 3, s.len), line_tag(l)))
+		if ((at = span_find(s, "=> 0x")) >= 0 && arrow_line(w, span_sub(s, (size_t)at + 3, s.len), l->offset, line_tag(l)))
 			return true;
 		if (span_starts(s, "    0x") || span_is(bare, "..."))
 			return true;
@@ -886,7 +900,7 @@ static bool begins(const char *at, size_t len, const char *word, size_t n)
 #define BEGINS(word) begins(at, len, word, sizeof word - 1)
 #define BEHIND(word) span_make(at + sizeof word - 1, len - (sizeof word - 1))
 
-static bool own_code_line(struct wave_scan *w, const char *at, size_t len)
+static bool own_code_line(struct wave_scan *w, const char *at, size_t len, uint64_t offset)
 {
 	struct wave_block *b = newest(w);
 	bool ours = false;
@@ -898,7 +912,7 @@ static bool own_code_line(struct wave_scan *w, const char *at, size_t len)
 	if (BEGINS("    0x")) {
 		ours = true;
 	} else if (BEGINS(" => 0x")) {
-		ours = arrow_line(w, BEHIND(" => "), 0);
+		ours = arrow_line(w, BEHIND(" => "), offset, 0);
 	} else if (BEGINS("    code object: ")) {
 		code_line(w, BEHIND("    code object: "), 0);
 		return true;
@@ -927,7 +941,7 @@ bool wave_own_line(struct wave_scan *w, const char *at, size_t len, uint64_t off
 		return false;
 	switch (*at) {
 	case ' ':
-		return own_code_line(w, at, len);
+		return own_code_line(w, at, len, offset);
 	case '-':
 		return len == 56 && at[55] == '-' && memcmp(at, at + 1, 55) == 0;
 	case 'w':

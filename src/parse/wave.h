@@ -25,7 +25,8 @@
 #include "parse/wrapped.h"
 
 #define WAVES_PENDING 32
-#define WAVES_ROWS 500 
+#define WAVES_ROWS 500
+#define WAVE_OPENS 32           /* disassemblies of ranks that print theirs at the same time */
 #define WAVE_ROW_LENGTHS 8      /* lengths of rows that were looked at whole */
 #define WAVE_GROUPS_MAX 2048
 #define WAVE_GROUP_SLOTS 4096   /* open addressing */
@@ -40,7 +41,7 @@ struct wave_code {              /* the parts of a disassembly */
 	char *title, *uri;      /* NULL unknown */
 	uint64_t low, high;     /* loaded at; 0 unknown */
 	bool has_arrow;
-	uint64_t arrow_pc;
+	uint64_t arrow_pc, arrow_at;    /* arrow_at: offset of its line in the input */
 	char arrow_address[24];
 	int64_t arrow_offset;
 	bool arrow_known;       /* the offset */
@@ -76,7 +77,7 @@ struct wave_scan {
 	const struct reading_sink *sink;
 	struct wave_block block[WAVES_PENDING]; /* ring, oldest first */
 	int first, count;
-	struct wave_code open[4];               /* disassemblies without their end */
+	struct wave_code open[WAVE_OPENS];               /* disassemblies without their end */
 	int opens;
 	struct wave_group *group;               /* WAVE_GROUP_SLOTS */
 	int groups;

@@ -139,6 +139,7 @@ static void on_close(uv_handle_t *handle)
 		return;
 	if (s->fd >= 0)
 		close(s->fd);
+	kernel_log_release(s->parser);
 	free(s->parser);
 	free(s);
 	if (closed)
