@@ -3,15 +3,8 @@
 
 #include "parse/fault_private.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-#define NEAR 65536              /* bytes of log within which two wordings are of one fault */
-
-static const char *const reasons[] = { "Page not present or supervisor privilege", "Write access to a read-only page",
-	"Execute access to a page marked NX", "Host access only", "DRAM ECC failure", "SRAM ECC failure", "Generic hang recovery",
-	"Can't determine the exact fault address", "Memory in use", "Unknown", "GPU Hang", "ECC" };
 
 void fault_init(struct fault_scan *f, const struct reading_sink *sink)
 {
@@ -31,225 +24,6 @@ void fault_release(struct fault_scan *f)
 	wrapped_release(&f->fault);
 	buf_release(&f->page_reason);
 	buf_release(&f->clr);
-}
-
-bool fault_take_address(struct span s, char out[24])
-{
-	size_t n = 2;
-
-	*out = 0;
-	s = span_trim(s);
-	if (span_starts(s, "(nil)")) {
-		memcpy(out, "0x0", 4);
-		return true;
-	}
-	if (!span_starts(s, "0x"))
-		return false;
-	while (n < s.len && n < 22 && (isxdigit((unsigned char)s.at[n]) || s.at[n] == 'x' || s.at[n] == 'X'))
-		n++;
-	if (n == 2)
-		return false;
-	memcpy(out, s.at, n);
-	out[n] = 0;
-	return true;
-}
-
-/* --- reasons --- */
-
-/* Equal but for blanks and case: how many bytes of s it takes; 0 when it is not. `cut`: s ended before `known` did. */
-static size_t same_words(struct span s, const char *known, bool *cut)
-{
-	size_t i = 0;
-
-	*cut = false;
-	for (; *known; known++) {
-		if (*known == ' ')
-			continue;
-		while (i < s.len && s.at[i] == ' ')
-			i++;
-		*cut = i == s.len;
-		if (*cut || tolower((unsigned char)s.at[i]) != tolower((unsigned char)*known))
-			return 0;
-		i++;
-	}
-	return i;
-}
-
-/* A reason whose end is missing. */
-static bool reason_is_cut(struct span s)
-{
-	bool cut;
-
-	s = span_trim(s);
-	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-		if (!same_words(s, reasons[i], &cut) && cut)
-			return true;
-	return false;
-}
-
-/* ", R, R" behind a reason: how long. */
-static size_t more_reasons(struct span s)
-{
-	struct span rest = s;
-	size_t n = 1;
-	bool cut;
-
-	while (n && span_skip(&rest, ", ")) {
-		n = 0;
-		for (size_t i = 0; i < sizeof reasons / sizeof *reasons && !n; i++)
-			n = same_words(rest, reasons[i], &cut);
-		rest = span_sub(rest, n, rest.len);
-	}
-	return rest.at ? (size_t)(rest.at - s.at) - (n ? 0 : 2) : 0;
-}
-
-/* The reason without what is glued to it; a word that the paste split is mended. */
-static struct span reason_of(struct span s, char *mended, size_t size)
-{
-	long end;
-	bool cut;
-
-	s = span_trim(s);
-	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-		size_t n = same_words(s, reasons[i], &cut);
-
-		if (n && n != strlen(reasons[i])) {
-			snprintf(mended, size, "%s", reasons[i]);
-			return span_of(mended);
-		}
-		if (n && (n == s.len || !islower((unsigned char)s.at[n])))
-			return span_sub(s, 0, n + more_reasons(span_sub(s, n, s.len)));
-	}
-	end = span_find_char(s, '.');
-	if (end >= 0)
-		s.len = (size_t)end;
-	end = span_find_char(s, '"');
-	if (end >= 0)
-		s.len = (size_t)end;
-	return span_trim(s);
-}
-
-/* What stands behind "Reason: ", in every spelling; empty when it does not. */
-static struct span behind_reason(struct span s)
-{
-	static const char *const words[] = { "eason: ", "easons: ", "eason :", "eason:", "easons:" };
-	struct span rest;
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if ((rest = span_after(s, words[i])).len)
-			return rest;
-	return span_make("", 0);
-}
-
-/* --- faults, each once --- */
-
-static void emit(struct fault_scan *f, const struct fault_told *t)
-{
-	struct reading r;
-
-	if (*t->address)
-		snprintf(f->address[f->address_next++ % FAULT_ADDRESSES], sizeof f->address[0], "%s", t->address);
-	reading_start(&r, "fault", t->offset);
-	if (t->node >= 0)
-		reading_int(&r, "kfd_node", t->node);
-	reading_word(&r, "agent", t->agent);
-	reading_word(&r, "address", t->address);
-	reading_word(&r, "reason", t->reason);
-	reading_word(&r, "rank", t->rank);
-	reading_emit(&r, f->sink);
-	f->faults++;
-}
-
-static bool bare(const struct fault_told *t)
-{
-	return t->node < 0 && !*t->agent;
-}
-
-static bool same_address(const char *a, const char *b)
-{
-	struct span x = span_of(a), y = span_of(b);
-	uint64_t m, n;
-
-	if (strcasecmp(a, b) == 0)
-		return true;
-	return span_take_hex(&x, &m) && span_take_hex(&y, &n) && !x.len && !y.len && m == n;
-}
-
-static void emit_first(struct fault_scan *f)
-{
-	emit(f, &f->held[0]);
-	f->holds--;
-	memmove(&f->held[0], &f->held[1], (size_t)f->holds * sizeof f->held[0]);
-}
-
-/* All that need not wait. */
-static void emit_ready(struct fault_scan *f, uint64_t offset)
-{
-	while (f->holds && (!bare(&f->held[0]) || f->held[0].offset + NEAR < offset))
-		emit_first(f);
-}
-
-static bool told_before(const struct fault_scan *f, const char *address)
-{
-	for (int i = 0; i < FAULT_ADDRESSES; i++)
-		if (*f->address[i] && same_address(f->address[i], address))
-			return true;
-	for (int i = 0; i < f->holds; i++)
-		if (same_address(f->held[i].address, address))
-			return true;
-	return false;
-}
-
-/* A bare fault of this address that waits for its node. */
-static struct fault_told *bare_fault(struct fault_scan *f, const char *address)
-{
-	for (int i = 0; i < f->holds; i++)
-		if (*address && bare(&f->held[i]) && same_address(f->held[i].address, address))
-			return &f->held[i];
-	return NULL;
-}
-
-static void tell(struct fault_scan *f, const struct fault_told *t)
-{
-	struct fault_told *same;
-
-	emit_ready(f, t->offset);
-	if (bare(t) && *t->address && told_before(f, t->address))
-		return;
-	same = bare(t) ? NULL : bare_fault(f, t->address);
-	if (same) {
-		same->node = t->node;
-		memcpy(same->agent, t->agent, sizeof t->agent);
-		if (*t->reason)
-			memcpy(same->reason, t->reason, sizeof t->reason);
-		if (!*same->rank)
-			memcpy(same->rank, t->rank, sizeof t->rank);
-	} else {
-		if (f->holds == FAULT_HELD)
-			emit_first(f);
-		f->held[f->holds++] = *t;
-	}
-	emit_ready(f, t->offset);
-}
-
-static void set_reason(struct fault_told *t, struct span reason)
-{
-	snprintf(t->reason, sizeof t->reason, "%.*s", (int)(reason.len < sizeof t->reason ? reason.len : sizeof t->reason - 1), reason.len ? reason.at : "");
-}
-
-static void start_told(struct fault_told *t, uint64_t offset, const char *rank)
-{
-	memset(t, 0, sizeof *t);
-	t->offset = offset;
-	t->node = -1;
-	snprintf(t->rank, sizeof t->rank, "%s", rank);
-}
-
-static int64_t take_node(struct span s)
-{
-	uint64_t n;
-
-	return span_take_uint(&s, &n) && n < 100000 ? (int64_t)n : -1;
 }
 
 /* --- ROCr, libomptarget --- */
@@ -275,9 +49,9 @@ static bool fault_begin(struct span s, struct span *text)
 
 static bool whole_fault(struct span s)
 {
-	struct span reason = behind_reason(s);
+	struct span reason = fault_behind_reason(s);
 
-	return span_trim(reason).len && !reason_is_cut(reason);
+	return span_trim(reason).len && !fault_reason_is_cut(reason);
 }
 
 static void read_exception(struct fault_scan *f, uint64_t offset, struct span s, const char *rank)
@@ -285,12 +59,12 @@ static void read_exception(struct fault_scan *f, uint64_t offset, struct span s,
 	struct span rest = span_after(s, EXCEPTION);
 	struct reading r;
 	char mended[80];
-	int64_t node = span_starts(rest, "node-") ? take_node(span_sub(rest, 5, rest.len)) : -1;
+	int64_t node = span_starts(rest, "node-") ? fault_take_node(span_sub(rest, 5, rest.len)) : -1;
 
 	reading_start(&r, "hw_exception", offset);
 	if (node >= 0)
 		reading_int(&r, "kfd_node", node);
-	reading_text(&r, "reason", reason_of(behind_reason(rest), mended, sizeof mended));
+	reading_text(&r, "reason", fault_reason_of(fault_behind_reason(rest), mended, sizeof mended));
 	reading_word(&r, "rank", rank);
 	reading_emit(&r, f->sink);
 }
@@ -305,16 +79,16 @@ static void read_fault(struct fault_scan *f, uint64_t offset, struct span s, con
 		read_exception(f, offset, s, rank);
 		return;
 	}
-	start_told(&t, offset, rank);
+	fault_start_told(&t, offset, rank);
 	if ((rest = span_after(span_sub(s, 0, 60), "node-")).len)
-		t.node = take_node(rest);
+		t.node = fault_take_node(rest);
 	if ((rest = span_after(s, "gent handle: ")).len || (rest = span_after(s, "(agent ")).len)
 		fault_take_address(rest, t.agent);
 	if ((rest = span_after(s, "ddress ")).len)
 		fault_take_address(rest, t.address);
-	set_reason(&t, reason_of(behind_reason(s), mended, sizeof mended));
+	fault_set_reason(&t, fault_reason_of(fault_behind_reason(s), mended, sizeof mended));
 	if (*t.address || *t.agent || t.node >= 0)
-		tell(f, &t);
+		fault_tell(f, &t);
 }
 
 static void finish_fault(struct fault_scan *f)
@@ -345,7 +119,7 @@ static bool fault_goes_on(struct fault_scan *f, const struct line *l)
 		return false;
 	}
 	before = wrapped_text(&f->fault);
-	has_reason = span_trim(behind_reason(before)).len > 0;
+	has_reason = span_trim(fault_behind_reason(before)).len > 0;
 	if (s.len && line_tag(l) == f->fault.tag && (has_reason || fault_word(s))) {
 		struct wrapped *w = &f->fault;
 		size_t len = w->raw.len;
@@ -353,19 +127,15 @@ static bool fault_goes_on(struct fault_scan *f, const struct line *l)
 		struct span reason;
 
 		if (wrapped_add(w, l, s)) {
-			reason = behind_reason(wrapped_text(w));
-			if (!has_reason || reason_is_cut(reason)) {
+			reason = fault_behind_reason(wrapped_text(w));
+			if (!has_reason || fault_reason_is_cut(reason)) {
 				if (whole_fault(buf_as_span(&w->text)))
 					finish_fault(f);
 				return true;
 			}
-			for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-				bool cut;
-
-				if (same_words(span_trim(reason), reasons[i], &cut)) {
-					finish_fault(f);
-					return true;
-				}
+			if (fault_reason_is_known(reason)) {
+				finish_fault(f);
+				return true;
 			}
 			w->raw.len = len;       /* not its end after all */
 			w->pieces = pieces;
@@ -404,11 +174,11 @@ static bool thunk_line(struct fault_scan *f, const struct line *l)
 
 	if (!rest.len)
 		return false;
-	start_told(&t, l->offset, l->rank);
+	fault_start_told(&t, l->offset, l->rank);
 	if (!fault_take_address(rest, t.address))
 		return false;
-	set_reason(&t, reason_of(behind_reason(rest), mended, sizeof mended));
-	tell(f, &t);
+	fault_set_reason(&t, fault_reason_of(fault_behind_reason(rest), mended, sizeof mended));
+	fault_tell(f, &t);
 	return true;
 }
 
@@ -438,18 +208,18 @@ static void clr_fault(struct fault_scan *f, uint64_t offset, const char *rank, s
 	struct span rest;
 	char mended[80];
 
-	start_told(&t, offset, rank);
+	fault_start_told(&t, offset, rank);
 	for (size_t i = 0; i < 3 && t.node < 0; i++)
 		if ((rest = span_after(s, nodes[i])).len)
-			t.node = take_node(rest);
+			t.node = fault_take_node(rest);
 	for (size_t i = 0; i < 3 && !*t.agent; i++)
 		if ((rest = span_after(s, agents[i])).len)
 			fault_take_address(rest, t.agent);
 	for (size_t i = 0; i < sizeof addresses / sizeof *addresses && !*t.address; i++)
 		if ((rest = span_after(s, addresses[i])).len)
 			fault_take_address(rest, t.address);
-	set_reason(&t, reason_of(behind_reason(s), mended, sizeof mended));
-	tell(f, &t);
+	fault_set_reason(&t, fault_reason_of(fault_behind_reason(s), mended, sizeof mended));
+	fault_tell(f, &t);
 	clr_kernel(f, offset, s);
 }
 
@@ -524,7 +294,7 @@ static bool page_line(struct fault_scan *f, const struct line *l)
 	struct fault_told t;
 	long open;
 
-	if (f->page_node < 0 && (rest = span_after(s, "Node: ")).len && (f->page_node = take_node(rest)) >= 0)
+	if (f->page_node < 0 && (rest = span_after(s, "Node: ")).len && (f->page_node = fault_take_node(rest)) >= 0)
 		return true;
 	if (f->page_queue) {
 		if (!span_contains(s, "Queue ID: "))
@@ -533,7 +303,7 @@ static bool page_line(struct fault_scan *f, const struct line *l)
 		fault_emit_queue_error(f, l->offset, s, l->rank);
 		return true;
 	}
-	start_told(&t, l->offset, l->rank);
+	fault_start_told(&t, l->offset, l->rank);
 	if (!(rest = span_after(s, "Faulting page: ")).len && !(rest = span_after(s, "Address: ")).len)
 		return false;
 	if (!fault_take_address(rest, t.address))
@@ -544,8 +314,8 @@ static bool page_line(struct fault_scan *f, const struct line *l)
 	while (reason.len && reason.at[reason.len - 1] == ';')
 		reason.len--;
 	t.node = f->page_node;
-	set_reason(&t, reason);
-	tell(f, &t);
+	fault_set_reason(&t, reason);
+	fault_tell(f, &t);
 	f->page_lines = 0;
 	return true;
 }
@@ -563,7 +333,7 @@ static bool event_line(struct fault_scan *f, const struct line *l)
 		return true;
 	}
 	if ((rest = span_after(l->text, "Memory access fault at GPU Node: ")).len) {
-		await_page(f, take_node(rest), span_make("", 0), false);
+		await_page(f, fault_take_node(rest), span_make("", 0), false);
 		return true;
 	}
 	if (span_contains(l->text, "Memory access fault by GPU agent: ") || span_contains(l->text, "Queue error state in GPU agent: ")) {
@@ -606,6 +376,5 @@ void fault_flush(struct fault_scan *f)
 	if (f->clr_lines)
 		clr_fault(f, f->clr_offset, "", buf_as_span(&f->clr));
 	f->clr_lines = 0;
-	while (f->holds)
-		emit_first(f);
+	fault_told_flush(f);
 }

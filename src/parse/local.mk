@@ -7,9 +7,9 @@ libparse_a_SOURCES = \
 	src/parse/pattern.c src/parse/pattern.h src/parse/proc_files.c src/parse/proc_files.h src/parse/pyspy.c src/parse/pyspy.h \
 	src/parse/reading.c src/parse/reading.h \
 	src/parse/line.c src/parse/line.h \
-	src/parse/wave.c src/parse/wave.h \
+	src/parse/wave.c src/parse/wave.h src/parse/wave_private.h src/parse/wave_header.c src/parse/wave_code.c src/parse/wave_emit.c \
 	src/parse/wrapped.c src/parse/wrapped.h \
-	src/parse/fault.c src/parse/fault.h src/parse/fault_queue.c src/parse/fault_packet.c src/parse/fault_private.h \
+	src/parse/fault.c src/parse/fault.h src/parse/fault_told.c src/parse/fault_queue.c src/parse/fault_packet.c src/parse/fault_private.h \
 	src/parse/kernel_log.c src/parse/kernel_log.h \
 	src/parse/watchdog.c src/parse/watchdog.h \
 	src/parse/stack_text.c src/parse/stack_text.h \
