@@ -170,7 +170,8 @@ bool fault_packet_line(struct fault_scan *f, const struct line *l)
 		if (!p || p->vgpu)
 			p = start(f, l);
 		p->vgpu = true;
-		return true;
+		if (!span_contains(s, "grid="))
+			return true;
 	}
 	if (!p)
 		return false;
@@ -178,7 +179,8 @@ bool fault_packet_line(struct fault_scan *f, const struct line *l)
 		p->grid = true;
 		if ((rest = span_after(s, "workgroup=")).len)
 			numbers(rest, &p->workgroup_text);
-		return true;
+		if (!span_contains(s, "rptr="))
+			return true;
 	}
 	if ((rest = span_after(s, "rptr=")).len && span_take_uint(&rest, &n)) {
 		p->rptr = (int64_t)n;

@@ -16,17 +16,33 @@ static bool takes_code(const struct wave_block *b)
 
 static struct wave_block *owner_of(struct wave_scan *w, const struct wave_code *c)
 {
-	struct wave_block *last = wave_newest_of(w, c->tag);
+	struct wave_block *last = NULL;
+	bool tagged = false;
 
+	/* The newest wave that was told before it: of the same prefix, when any has it. */
+	for (int i = w->count - 1; i >= 0 && !tagged; i--) {
+		struct wave_block *b = wave_block_at(w, i);
+
+		if (b->offset > c->offset)
+			continue;
+		tagged = b->tag == c->tag;
+		if (tagged || !last)
+			last = b;
+	}
+	if (!last)
+		return NULL;
 	if (c->has_arrow) {
-		if (last && takes_code(last) && last->pc == c->arrow_pc)
+		if (takes_code(last) && last->pc == c->arrow_pc)
 			return last;
-		for (int i = 0; i < w->count; i++)
-			if (takes_code(wave_block_at(w, i)) && wave_block_at(w, i)->pc == c->arrow_pc && !wave_block_at(w, i)->done && wave_block_at(w, i)->tag == c->tag)
-				return wave_block_at(w, i);
+		for (int i = 0; i < w->count; i++) {
+			struct wave_block *b = wave_block_at(w, i);
+
+			if (takes_code(b) && b->pc == c->arrow_pc && !b->done && b->tag == c->tag && b->offset < c->offset)
+				return b;
+		}
 	}
 	/* The arrow may stand beside the pc of its wave; not in another code object. */
-	if (!last || !takes_code(last) || c->offset < last->offset)
+	if (!takes_code(last))
 		return NULL;
 	if (c->high && last->pc && (last->pc < c->low || last->pc >= c->high))
 		return NULL;
@@ -85,13 +101,13 @@ static void set_title(struct wave_code *c, struct span name)
 	c->title = wave_text_of(name);
 }
 
-/* Disassemblies whose end will not come: of the same process; without a prefix, those after whose arrow a wave was told. */
+/* Disassemblies whose end will not come: of the same process; without a prefix, those after which a wave was told with its registers. */
 static void close_cut(struct wave_scan *w, uint64_t tag)
 {
 	struct wave_block *last = wave_newest(w);
 
 	for (int i = 0; i < w->opens; i++)
-		if (w->open[i].tag == tag && (tag || (w->open[i].has_arrow && last && last->offset > w->open[i].arrow_at)))
+		if (w->open[i].tag == tag && (tag || (last && last->registers && last->offset > w->open[i].offset && last->offset > w->open[i].arrow_at)))
 			wave_close_code(w, i--, false);
 }
 
@@ -122,7 +138,8 @@ bool wave_title_goes_on(struct wave_scan *w, const struct line *l, struct span b
 	if (line_tag(l) != w->title.tag && line_tag(l) && c)
 		return false;
 	if (!c || !bare.len || span_contains(bare, "code object: ") || span_contains(bare, "loaded at: ") || span_contains(bare, "=> 0x") ||
-		span_starts(bare, "0x") || span_contains(bare, "isassembly") || !wrapped_add(&w->title, l, l->text)) {
+		span_starts(bare, "0x") || span_contains(bare, "isassembly") || span_contains(bare, ": pc=0x") || span_starts(bare, "------") ||
+		span_ends(bare, " registers:") || !wrapped_add(&w->title, l, l->text)) {
 		w->title.open = false;
 		return false;
 	}
