@@ -1,7 +1,7 @@
 /* line.c - prefixes off, and what they tell. */
 #include "config.h"
 
-#include "parse/line.h"
+#include "parse/line_private.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -11,7 +11,6 @@
 #include "parse/log_class.h"
 
 #define ROUNDS_MAX 12
-#define PREFIX_MAX 300          /* no prefix is longer */
 
 static bool digit(char c)
 {
@@ -60,81 +59,6 @@ static bool has_colour(struct span s)
 	return s.len && memchr(s.at, '\033', s.len);
 }
 
-/* --- ranks --- */
-
-static const char *const part_names[] = { "TP", "DP", "PP", "EP", "CP", "PCP", "DCP", "SP" };
-
-/* A part like TP3 at i, not in the middle of a word. Returns its length, 0 none. */
-static size_t part_at(struct span s, size_t i)
-{
-	/* All of them have their P in second or third place: most words end here. */
-	if ((at(s, i + 1) | 32) != 'p' && (at(s, i + 2) | 32) != 'p')
-		return 0;
-	for (size_t k = 0; k < sizeof part_names / sizeof *part_names; k++) {
-		size_t n = strlen(part_names[k]), end = i + n;
-
-		if (i + n >= s.len || strncasecmp(s.at + i, part_names[k], n) != 0 || !digit(s.at[end]))
-			continue;
-		while (end < s.len && digit(s.at[end]))
-			end++;
-		if (end - i <= 8)
-			return end - i;
-	}
-	return 0;
-}
-
-/* All parts of a text joined by '_'. */
-static bool rank_parts(struct span s, char rank[LINE_RANK_MAX])
-{
-	size_t len = 0, n;
-
-	for (size_t i = 0; i < s.len; i++) {
-		bool starts = i == 0 || !isalpha((unsigned char)s.at[i - 1]) || (len && i && digit(s.at[i - 1]));
-
-		if (!starts || !(n = part_at(s, i)) || len + n + 2 > LINE_RANK_MAX)
-			continue;
-		if (len)
-			rank[len++] = '_';
-		for (size_t k = 0; k < n; k++)
-			rank[len++] = (char)toupper((unsigned char)s.at[i + k]);
-		i += n - 1;
-	}
-	rank[len] = 0;
-	return len > 0;
-}
-
-static bool number_after(struct span s, const char *word, char rank[LINE_RANK_MAX])
-{
-	uint64_t n;
-	long i;
-
-	while ((i = span_find(s, word)) >= 0) {
-		s = from(s, (size_t)i + strlen(word));
-		if (!span_take_uint(&s, &n) || n > 9999999)
-			continue;
-		snprintf(rank, LINE_RANK_MAX, "%u", (unsigned)n);
-		return true;
-	}
-	return false;
-}
-
-bool line_rank_of_title(struct span title, char rank[LINE_RANK_MAX])
-{
-	static const char *const words[] = { "--local_rank=", "--local-rank=", "--local_rank ", "--local-rank ", "VllmWorker-", "rank=", "ModelRunner" };
-
-	rank[0] = 0;
-	if (span_contains(title, "EngineCore") || span_contains(title, "APIServer") || span_contains(title, "Coordinator") ||
-		span_contains(title, "data_parallel_controller") || span_contains(title, "detokenizer"))
-		return false;
-	/* Command lines have options like --tp-size 8; only titles spell ranks. */
-	if ((span_contains(title, "::") || span_contains(title, "orker")) && title.len < 200 && rank_parts(title, rank))
-		return true;
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (number_after(title, words[i], rank))
-			return true;
-	return false;
-}
-
 /* --- pieces of prefixes --- */
 
 static bool clock_at(struct span s, size_t i)
@@ -176,34 +100,6 @@ static size_t after_fraction(struct span s, size_t i)
 	return i;
 }
 
-/* "(Worker_TP1 pid=9) ", "(WorkerDict pid=616, ip=192.0.2.9) " */
-static size_t label(struct line *l, struct span s)
-{
-	long close = span_find_char(span_sub(s, 0, PREFIX_MAX), ')');
-	struct span inside, name, rest;
-	char rank[LINE_RANK_MAX];
-	uint64_t n;
-	long i;
-
-	if (close < 0)
-		return 0;
-	inside = span_sub(s, 1, (size_t)close - 1);
-	i = span_find(inside, "pid=");
-	if (i < 0 || span_find_char(inside, '(') >= 0)
-		return 0;
-	rest = from(inside, (size_t)i + 4);
-	if (!span_take_uint(&rest, &n))
-		return 0;
-	l->pid = (int64_t)n;
-	rest = inside;
-	if (i > 0 && span_word(&rest, &name)) {
-		copy(l->label, sizeof l->label, name);
-		if ((!span_contains(name, "Engine") && !span_contains(name, "API") && rank_parts(name, rank)) || number_after(inside, "rank=", rank))
-			memcpy(l->rank, rank, sizeof rank);
-	}
-	return at(s, (size_t)close + 1) == ' ' ? (size_t)close + 2 : (size_t)close + 1;
-}
-
 static bool words_only(struct span s)
 {
 	for (size_t i = 0; i < s.len; i++)
@@ -223,6 +119,14 @@ static bool role(struct span inside, struct span *number)
 	return i >= 4 && digit(at(inside, i));
 }
 
+/* "TP0", "DP1_TP3" */
+static bool part_only(struct span inside)
+{
+	char rank[LINE_RANK_MAX];
+
+	return inside.len < LINE_RANK_MAX && (at(inside, 1) | 32) == 'p' && line_rank_parts(inside, rank) && strlen(rank) == inside.len;
+}
+
 /* What stands in square brackets before the message. */
 static size_t bracket(struct line *l, struct span s)
 {
@@ -238,13 +142,13 @@ static size_t bracket(struct line *l, struct span s)
 	if (date_at(inside, 0) && (at(inside, 10) == ' ' || at(inside, 10) == 'T') && clock_at(inside, 11)) {
 		take_time(l, inside, 11);
 		rest = from(inside, after_fraction(inside, 19));
-		if (rest.len && !rank_parts(rest, l->rank) && rest.at[0] != ' ')
+		if (rest.len && !line_rank_parts(rest, l->rank) && rest.at[0] != ' ')
 			return 0;
 		return at(s, end) == ' ' ? end + 1 : end;
 	}
 	/* "[16:43:31 TP0] " of SGLang in 2024 */
 	rest = clock_at(inside, 0) ? from(inside, after_fraction(inside, 8)) : inside;
-	if (clock_at(inside, 0) && (!rest.len || (*rest.at == ' ' && rank_parts(rest, l->rank)))) {
+	if (clock_at(inside, 0) && (!rest.len || (*rest.at == ' ' && line_rank_parts(rest, l->rank)))) {
 		take_time(l, inside, 0);
 		return at(s, end) == ' ' ? end + 1 : end;
 	}
@@ -258,6 +162,10 @@ static size_t bracket(struct line *l, struct span s)
 	if (at(s, end) == ':' && role(inside, &rest) && span_uint(rest, &a)) {
 		snprintf(l->rank, sizeof l->rank, "%u", (unsigned)a);
 		return at(s, end + 1) == ' ' ? end + 2 : end + 1;
+	}
+	if (part_only(inside) && at(s, end) == ' ') {
+		line_rank_parts(inside, l->rank);
+		return end + 1;
 	}
 	if (span_starts(inside, "pod/")) {
 		copy(l->label, sizeof l->label, from(inside, 4));
@@ -392,7 +300,7 @@ static size_t glog(struct line *l, struct span s)
 
 	if (!strchr("IWEF", s.at[0]) || !digit(at(s, 1)) || !digit(at(s, 4)) || at(s, 5) != ' ' || !clock_at(s, 6))
 		return 0;
-	close = span_find(span_sub(s, 0, PREFIX_MAX), "] ");
+	close = span_find(span_sub(s, 0, LINE_PREFIX_MAX), "] ");
 	if (close < 0)
 		return 0;
 	l->level = s.at[0];
@@ -439,12 +347,24 @@ static size_t srun(struct line *l, struct span s)
 	return i + 1 < s.len ? i + 2 : i + 1;
 }
 
-/* "sglang-1  | " of compose, "node12: " of clush. */
+/* "0|" of pm2: its length. */
+static size_t number_bar(struct span s)
+{
+	size_t i = 0;
+
+	while (digit(at(s, i)))
+		i++;
+	return i && at(s, i) == '|' ? i + 1 : 0;
+}
+
+/* "sglang-1  | " of compose, "0|sglang  | " of pm2, "node12: " of clush. */
 static size_t name(struct line *l, struct span s)
 {
 	size_t i = 0, end;
 	bool digits = false;
 
+	if (digit(s.at[0]) && (i = number_bar(s)) == 0)
+		return 0;
 	while (i < s.len && i < 64 && (isalnum((unsigned char)s.at[i]) || s.at[i] == '_' || s.at[i] == '-' || s.at[i] == '.')) {
 		digits = digit(s.at[i]);
 		i++;
@@ -455,8 +375,10 @@ static size_t name(struct line *l, struct span s)
 		return end + 1 == s.len ? end + 1 : end + 2;
 	}
 	if (i >= 3 && digits && islower((unsigned char)s.at[0]) && islower((unsigned char)s.at[1]) && at(s, i) == ':' && at(s, i + 1) == ' ' &&
-		!memchr(s.at, '_', i))
+		!memchr(s.at, '_', i)) {
+		copy(l->label, sizeof l->label, span_sub(s, 0, i));
 		return i + 2;
+	}
 	return 0;
 }
 
@@ -481,7 +403,7 @@ static size_t one_prefix(struct line *l, struct span s)
 
 	switch (s.at[0]) {
 	case '(':
-		return label(l, s);
+		return line_label(l, s);
 	case '[':
 		return bracket(l, s);
 	case ' ':
@@ -492,7 +414,7 @@ static size_t one_prefix(struct line *l, struct span s)
 		break;
 	}
 	if (digit(s.at[0]))
-		return (n = iso(l, s)) || (n = run_time(l, s)) ? n : srun(l, s);
+		return (n = iso(l, s)) || (n = run_time(l, s)) || (n = srun(l, s)) ? n : name(l, s);
 	if (!isalpha((unsigned char)s.at[0]) || s.len < 4)
 		return 0;
 	if ((n = level(l, s)) || (n = journal(l, s)) || (n = glog(l, s)))
@@ -535,19 +457,6 @@ static void strip_colours(struct line *l, struct buf *scratch)
 	buf_span(scratch, buf_as_span(&plain));
 	buf_release(&plain);
 	l->text = buf_as_span(scratch);
-}
-
-uint64_t line_tag(const struct line *l)
-{
-	uint64_t tag = (uint64_t)l->pid;
-
-	if (!l->cut || (!*l->label && !*l->rank && !l->pid))
-		return 0;
-	for (const char *c = l->label; *c; c++)
-		tag = tag * 131 + (unsigned char)*c;
-	for (const char *c = l->rank; *c; c++)
-		tag = tag * 131 + (unsigned char)*c;
-	return tag << 1 | 1;
 }
 
 void line_read(struct line *l, struct span raw, uint64_t offset, struct buf *scratch)

@@ -2,8 +2,8 @@
  *
  * Stripped repeatedly, in any order, and understood (rank, pid, time, label):
  *   colours in every spelling: ESC[1;36m, ESC lost ([1;36m), caret text (^[[1;36m, ^[3m)
- *   compose `name-1  | `, CRI `TIME stderr F `, docker json-file {"log":"...\n",...}, journald `Mon DD HH:MM:SS host unit[pid]: `
- *   srun -l ` 581: `, mpirun `[1,3]<stderr>:` and `[prterun-n1-77@1,3]<stderr>: `, torch `[rank3]:`, `[default3]:` and other roles,
+ *   compose `name-1  | `, pm2 `0|name  | `, CRI `TIME stderr F `, docker json-file {"log":"...\n",...}, journald `Mon DD HH:MM:SS host unit[pid]: `
+ *   srun -l ` 581: `, mpirun `[1,3]<stderr>:` and `[prterun-n1-77@1,3]<stderr>: `, `[TP3] `, torch `[rank3]:`, `[default3]:` and other roles,
  *   clush and pdsh `node12: `, kubectl `[pod/NAME/CONTAINER] `, journald and rsyslog with ISO times `TIME host unit[pid]: `,
  *   GitLab `TIME 01E `
  *   Ray, vLLM `(Worker_TP1 pid=9) `, `(WorkerDict pid=616, ip=192.0.2.9) `, `(VllmWorker rank=2 pid=9) `

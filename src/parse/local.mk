@@ -6,7 +6,7 @@ libparse_a_SOURCES = \
 	src/parse/rocm_smi.h src/parse/amd_smi.c src/parse/amd_smi.h src/parse/nvidia_smi.c src/parse/nvidia_smi.h \
 	src/parse/pattern.c src/parse/pattern.h src/parse/proc_files.c src/parse/proc_files.h src/parse/pyspy.c src/parse/pyspy.h \
 	src/parse/reading.c src/parse/reading.h \
-	src/parse/line.c src/parse/line.h \
+	src/parse/line.c src/parse/line.h src/parse/line_private.h src/parse/line_rank.c \
 	src/parse/wave.c src/parse/wave.h src/parse/wave_private.h src/parse/wave_header.c src/parse/wave_code.c src/parse/wave_emit.c \
 	src/parse/wrapped.c src/parse/wrapped.h \
 	src/parse/fault.c src/parse/fault.h src/parse/fault_told.c src/parse/fault_queue.c src/parse/fault_packet.c src/parse/fault_private.h \
