@@ -3,7 +3,6 @@
 
 #include "app/doctor_look.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <glob.h>
 #include <grp.h>
@@ -29,6 +28,7 @@
 #include "app/paths.h"
 #include "app/profiles.h"
 #include "base/text.h"
+#include "source/http_library.h"
 #include "transport/child.h"
 
 #define PATH_SIZE 4400
@@ -408,9 +408,14 @@ void look_pcre2(const char *root, struct answer *a)
 
 void look_libraries(const char *root, struct answer *a)
 {
+	struct error error;
+	bool http = http_library(&error) != NULL;
+
 	(void)root;
-	answer_set(a, LOOK_OK, "%s, libuv %s, curl %s, SQLite %s, jansson %s", curses_version(), uv_version_string(),
-		curl_version_info(CURLVERSION_NOW)->version, sqlite3_libversion(), JANSSON_VERSION);
+	answer_set(a, http ? LOOK_OK : LOOK_POOR, "%s, libuv %s, curl %s, SQLite %s, jansson %s", curses_version(), uv_version_string(),
+		http_library_version(), sqlite3_libversion(), JANSSON_VERSION);
+	if (!http)
+		answer_mend(a, "%s", error.fix);
 }
 
 void look_kernel(const char *root, struct answer *a)

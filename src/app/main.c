@@ -1,7 +1,6 @@
 /* main.c - which subcommand, its help, and the version. */
 #include "config.h"
 
-#include <curl/curl.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <ncurses.h>
@@ -16,6 +15,7 @@
 #include "app/commands.h"
 #include "app/doctor.h"
 #include "base/debug.h"
+#include "source/http_library.h"
 
 static const struct subcommand {
 	const char *name;
@@ -39,7 +39,7 @@ static void print_version(void)
 {
 	printf("hangtop %s\n", PACKAGE_VERSION);
 	printf("ncurses %s, libuv %s, libcurl %s, SQLite %s\n", curses_version(), uv_version_string(),
-		curl_version_info(CURLVERSION_NOW)->version, sqlite3_libversion());
+		http_library_version(), sqlite3_libversion());
 }
 
 static void print_help(const struct subcommand *c)

@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <curl/curl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 
 #include "source/server_http.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -15,8 +14,11 @@
 #include "base/buf.h"
 #include "base/debug.h"
 #include "base/mem.h"
+#include "source/http_library.h"
 
 #define KEY_MAX 4096
+
+static const struct http_library *curl;
 
 /* A socket of libcurl that the loop watches. */
 struct watch {
@@ -81,7 +83,7 @@ static void add_key(struct server_http *h, const char *path)
 			text.len = 0; /* no text that could add a header of its own */
 	if (text.len) {
 		snprintf(header, sizeof header, "%s%.*s", intro, (int)text.len, text.at);
-		h->headers = curl_slist_append(h->headers, header);
+		h->headers = curl->slist_append(h->headers, header);
 	} else {
 		snprintf(h->key_trouble, sizeof h->key_trouble, "the API key is empty, or not one word: it is not sent");
 	}
@@ -129,7 +131,7 @@ static double milliseconds(CURL *easy, CURLINFO info)
 {
 	curl_off_t us = 0;
 
-	if (curl_easy_getinfo(easy, info, &us) != CURLE_OK || us <= 0)
+	if (curl->easy_getinfo(easy, info, &us) != CURLE_OK || us <= 0)
 		return NAN;
 	return (double)us / 1000;
 }
@@ -146,9 +148,9 @@ static void on_done(struct server_http *h, CURLcode code)
 	char *redirect = NULL;
 	long status = 0, os_error = 0;
 
-	curl_easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
-	curl_easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &os_error);
-	curl_easy_getinfo(h->easy, CURLINFO_REDIRECT_URL, &redirect);
+	curl->easy_getinfo(h->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl->easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &os_error);
+	curl->easy_getinfo(h->easy, CURLINFO_REDIRECT_URL, &redirect);
 	a.class = class_of(code, os_error, h);
 	if (a.class && strcmp(a.class, "not-http") == 0)
 		status = 0; /* what libcurl makes of a reply without a status line */
@@ -158,9 +160,9 @@ static void on_done(struct server_http *h, CURLcode code)
 	a.first_byte_ms = milliseconds(h->easy, CURLINFO_STARTTRANSFER_TIME_T);
 	a.total_ms = milliseconds(h->easy, CURLINFO_TOTAL_TIME_T);
 	if (a.class)
-		a.error = h->too_large ? "the body is larger than 1 MiB" : *h->words ? h->words : curl_easy_strerror(code);
+		a.error = h->too_large ? "the body is larger than 1 MiB" : *h->words ? h->words : curl->easy_strerror(code);
 	a.body = buf_as_span(&h->body);
-	curl_multi_remove_handle(h->multi, h->easy);
+	curl->multi_remove_handle(h->multi, h->easy);
 	answer(h, &a);
 }
 
@@ -169,7 +171,7 @@ static void check_done(struct server_http *h)
 	CURLMsg *message;
 	int left;
 
-	while (!h->closing && (message = curl_multi_info_read(h->multi, &left)))
+	while (!h->closing && (message = curl->multi_info_read(h->multi, &left)))
 		if (message->msg == CURLMSG_DONE)
 			on_done(h, message->data.result);
 }
@@ -223,7 +225,7 @@ static void on_socket_event(uv_poll_t *poll, int status, int events)
 		flags |= CURL_CSELECT_IN;
 	if (events & UV_WRITABLE)
 		flags |= CURL_CSELECT_OUT;
-	curl_multi_socket_action(h->multi, w->fd, flags, &running);
+	curl->multi_socket_action(h->multi, w->fd, flags, &running);
 	check_done(h);
 }
 
@@ -239,7 +241,7 @@ static struct watch *watch_new(struct server_http *h, curl_socket_t fd)
 		return NULL;
 	}
 	h->handles++;
-	curl_multi_assign(h->multi, fd, w);
+	curl->multi_assign(h->multi, fd, w);
 	return w;
 }
 
@@ -253,7 +255,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 	if (what == CURL_POLL_REMOVE) {
 		if (!w)
 			return 0; /* never told of it */
-		curl_multi_assign(h->multi, fd, NULL);
+		curl->multi_assign(h->multi, fd, NULL);
 		uv_close((uv_handle_t *)&w->poll, on_watch_closed);
 		return 0;
 	}
@@ -271,7 +273,7 @@ static void on_timeout(uv_timer_t *timer)
 	struct server_http *h = timer->data;
 	int running;
 
-	curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	curl->multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	check_done(h);
 }
 
@@ -292,19 +294,19 @@ static int on_timer(CURLM *multi, long ms, void *context)
 /* No proxy for this node itself, whatever the environment says. False for what is no HTTP URL. */
 static bool check_url(const char *url, bool *loopback)
 {
-	CURLU *parts = curl_url();
+	CURLU *parts = curl->url();
 	char *host = NULL, *scheme = NULL;
-	bool good = parts && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
-		curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-		curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+	bool good = parts && curl->url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+		curl->url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+		curl->url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
 		(strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0);
 	struct span name = span_of(host);
 
 	*loopback = good && (span_is(name, "localhost") || span_ends(name, ".localhost") || span_starts(name, "127.") ||
 		span_is(name, "[::1]") || span_is(name, "0.0.0.0"));
-	curl_free(host);
-	curl_free(scheme);
-	curl_url_cleanup(parts);
+	curl->free(host);
+	curl->free(scheme);
+	curl->url_cleanup(parts);
 	return good;
 }
 
@@ -340,44 +342,41 @@ void server_http_get(struct server_http *h, const char *base, const char *path,
 			.connect_ms = NAN, .first_byte_ms = NAN, .total_ms = NAN });
 		return;
 	}
-	curl_easy_setopt(h->easy, CURLOPT_URL, h->url);
-	curl_easy_setopt(h->easy, CURLOPT_PROXY, loopback ? "" : NULL);
-	curl_multi_add_handle(h->multi, h->easy);
+	curl->easy_setopt(h->easy, CURLOPT_URL, h->url);
+	curl->easy_setopt(h->easy, CURLOPT_PROXY, loopback ? "" : NULL);
+	curl->multi_add_handle(h->multi, h->easy);
 }
 
 static void set_options(struct server_http *h)
 {
-	curl_easy_setopt(h->easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(h->easy, CURLOPT_TIMEOUT_MS, (long)HTTP_DEADLINE_MS);
-	curl_easy_setopt(h->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	curl_easy_setopt(h->easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(h->easy, CURLOPT_BUFFERSIZE, 16384L);
-	curl_easy_setopt(h->easy, CURLOPT_USERAGENT, "hangtop/" PACKAGE_VERSION);
-	curl_easy_setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
-	curl_easy_setopt(h->easy, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(h->easy, CURLOPT_WRITEDATA, h);
-	curl_easy_setopt(h->easy, CURLOPT_ERRORBUFFER, h->words);
-	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-	curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
-	curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-	curl_multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
-	curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, 1L);
+	curl->easy_setopt(h->easy, CURLOPT_NOSIGNAL, 1L);
+	curl->easy_setopt(h->easy, CURLOPT_TIMEOUT_MS, (long)HTTP_DEADLINE_MS);
+	curl->easy_setopt(h->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl->easy_setopt(h->easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl->easy_setopt(h->easy, CURLOPT_BUFFERSIZE, 16384L);
+	curl->easy_setopt(h->easy, CURLOPT_USERAGENT, "hangtop/" PACKAGE_VERSION);
+	curl->easy_setopt(h->easy, CURLOPT_HTTPHEADER, h->headers);
+	curl->easy_setopt(h->easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl->easy_setopt(h->easy, CURLOPT_WRITEDATA, h);
+	curl->easy_setopt(h->easy, CURLOPT_ERRORBUFFER, h->words);
+	curl->multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	curl->multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
+	curl->multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+	curl->multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
+	curl->multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, 1L);
 }
 
 struct server_http *server_http_new(uv_loop_t *loop, const char *key_file, struct error *error)
 {
-	static bool initialised;
 	struct server_http *h;
 
-	if (!initialised && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-		error_set(error, "libcurl cannot be initialised");
+	curl = http_library(error);
+	if (!curl)
 		return NULL;
-	}
-	initialised = true;
 	h = mem_alloc(sizeof *h);
 	h->loop = loop;
-	h->multi = curl_multi_init();
-	h->easy = curl_easy_init();
+	h->multi = curl->multi_init();
+	h->easy = curl->easy_init();
 	if (!h->multi || !h->easy)
 		mem_fatal("libcurl handles");
 	buf_init(&h->body, HTTP_BODY_MAX);
@@ -400,9 +399,9 @@ void server_http_free(struct server_http *h, void (*closed)(void *context), void
 	h->closed = closed;
 	h->closed_context = context;
 	if (h->busy)
-		curl_multi_remove_handle(h->multi, h->easy);
-	curl_easy_cleanup(h->easy);
-	curl_multi_cleanup(h->multi);
-	curl_slist_free_all(h->headers);
+		curl->multi_remove_handle(h->multi, h->easy);
+	curl->easy_cleanup(h->easy);
+	curl->multi_cleanup(h->multi);
+	curl->slist_free_all(h->headers);
 	uv_close((uv_handle_t *)&h->timer, on_timer_closed);
 }
