@@ -54,6 +54,7 @@ struct fault_scan {
 	struct fault_told held[FAULT_HELD];     /* in order; the first one is without its node */
 	int holds;
 	struct fault_packet packet[FAULT_PACKETS];
+	int packet_strangers;                   /* lines since the last one of a packet */
 	struct wrapped queue;                   /* a queue error that is not whole yet */
 	struct wrapped fault;                   /* a fault of ROCr that is not whole yet */
 	struct buf clr;                         /* CLR's fault, wrapped */

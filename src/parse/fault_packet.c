@@ -153,7 +153,7 @@ static bool name_goes_on(struct fault_packet *p, struct span s)
 	return true;
 }
 
-bool fault_packet_line(struct fault_scan *f, const struct line *l)
+static bool packet_line(struct fault_scan *f, const struct line *l)
 {
 	struct fault_packet *p;
 	struct span s = span_trim(l->text), rest;
@@ -197,4 +197,15 @@ bool fault_packet_line(struct fault_scan *f, const struct line *l)
 		return false;
 	}
 	return name_goes_on(p, s);
+}
+
+bool fault_packet_line(struct fault_scan *f, const struct line *l)
+{
+	if (packet_line(f, l)) {
+		f->packet_strangers = 0;
+		return true;
+	}
+	if (fault_packets_wait(f) && ++f->packet_strangers > WRAPPED_STRANGERS)
+		fault_packets_flush(f);
+	return false;
 }

@@ -265,8 +265,10 @@ static bool header_goes_on(struct wave_scan *w, const struct line *l, struct spa
 {
 	struct line first = *l;
 
-	if (line_tag(l) != w->header.tag && line_tag(l))
+	if (line_tag(l) != w->header.tag && line_tag(l)) {
+		w->header.open = ++w->header.strangers < WRAPPED_STRANGERS;
 		return false;
+	}
 	if (!bare.len || span_contains(bare, "wave_") || registers_title(bare) || span_contains(bare, "isassembly") || span_starts(bare, "------") ||
 		!wrapped_add(&w->header, l, l->text)) {
 		w->header.open = false;

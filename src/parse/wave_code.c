@@ -135,9 +135,9 @@ bool wave_title_goes_on(struct wave_scan *w, const struct line *l, struct span b
 	for (int i = 0; i < w->opens; i++)
 		if (w->open[i].offset == w->title.offset)
 			c = &w->open[i];
-	if (line_tag(l) != w->title.tag && line_tag(l) && c)
+	if (line_tag(l) != w->title.tag && line_tag(l) && c && ++w->title.strangers < WRAPPED_STRANGERS)
 		return false;
-	if (!c || !bare.len || span_contains(bare, "code object: ") || span_contains(bare, "loaded at: ") || span_contains(bare, "=> 0x") ||
+	if (!c || w->title.strangers >= WRAPPED_STRANGERS || !bare.len || span_contains(bare, "code object: ") || span_contains(bare, "loaded at: ") || span_contains(bare, "=> 0x") ||
 		span_starts(bare, "0x") || span_contains(bare, "isassembly") || span_contains(bare, ": pc=0x") || span_starts(bare, "------") ||
 		span_ends(bare, " registers:") || !wrapped_add(&w->title, l, l->text)) {
 		w->title.open = false;

@@ -13,6 +13,7 @@
 
 #define WRAPPED_PIECES 256
 #define WRAPPED_MAX 16384
+#define WRAPPED_STRANGERS 1000  /* lines of other processes after which nothing more is awaited */
 
 struct wrapped {
 	bool open;
