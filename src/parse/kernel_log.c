@@ -167,6 +167,8 @@ static bool more_of_fault(struct kernel_log *k, const char *pci, struct span s)
 	struct span rest;
 	uint64_t n;
 
+	if (!f && !span_contains(s, " page") && !span_contains(s, "rocess "))
+		return false;
 	if (f && (rest = span_after(s, "_PROTECTION_FAULT_ADDR ")).len) {
 		take_page(f, rest);
 		return true;
@@ -287,7 +289,7 @@ static bool is_cut(const struct kernel_log *k, struct span s)
 	struct span rest;
 	char pci[24] = "";
 
-	if (!span_contains(s, "amdgpu") || !pci_of(s, pci))
+	if ((!k->faults && !span_contains(s, "hub")) || !span_contains(s, "amdgpu") || !pci_of(s, pci))
 		return false;
 	if (span_contains(s, "hub"))
 		return span_find_char(s, ')') < 0;
