@@ -74,15 +74,6 @@ void gpu_fold_build(struct gpu_fold *f, const struct model *m)
 	}
 }
 
-int gpu_fold_size(const struct gpu_fold *f, int group)
-{
-	int n = 0;
-
-	for (int i = 0; i < f->count; i++)
-		n += f->group[i] == group;
-	return n;
-}
-
 const char *gpu_fold_ranges(const struct gpu_fold *f, int group, char *out, size_t size)
 {
 	size_t len = 0;

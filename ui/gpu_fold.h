@@ -16,7 +16,6 @@ struct gpu_fold {
 
 /* Alike: busy, memory activity and VRAM within 5 points of the first of the group; none of them known in one only. */
 void gpu_fold_build(struct gpu_fold *f, const struct model *m);
-int gpu_fold_size(const struct gpu_fold *f, int group);
 /* "0-2,4-7" */
 const char *gpu_fold_ranges(const struct gpu_fold *f, int group, char *out, size_t size);
 /* Mean of a field over a group; NaN when nobody has it. group -1 with `one`: of that GPU. */

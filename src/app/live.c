@@ -28,7 +28,7 @@ struct agent_link {
 	const char *name, *sources;
 	struct link *link;
 	int64_t next_word;             /* mono: when its silence is mentioned again */
-	bool closed, late;
+	bool closed;
 };
 
 struct live {
@@ -106,13 +106,19 @@ int64_t live_now(const struct live *live)
 	return wall > mine + CLOCK_AHEAD_MS ? wall : mine;
 }
 
+/* From `now` to just behind the next multiple of the period: a timer of the loop may be a millisecond early, and would come twice. */
+static void step_after(struct live *live, int64_t now, int64_t period)
+{
+	uv_update_time(live->loop);
+	uv_timer_start(&live->step, on_step, (uint64_t)(period - now % period) + 1, 0);
+}
+
 static void step_within(struct live *live, int64_t period)
 {
 	int64_t now = live_now(live);
-	uint64_t wait = (uint64_t)(period - now % period);
 
-	if (!live->stopping && uv_timer_get_due_in(&live->step) > wait)
-		uv_timer_start(&live->step, on_step, wait, 0);
+	if (!live->stopping && uv_timer_get_due_in(&live->step) > (uint64_t)(period - now % period) + 1)
+		step_after(live, now, period);
 }
 
 static void observe(struct live *live, const struct observation *o, int64_t now)
@@ -329,14 +335,12 @@ static void watch_silence(struct live *live, struct agent_link *a, int64_t mono)
 	char detail[200], remedy[100] = "", age[24], state;
 
 	if (silence < SILENT_MS || !pid) {
-		a->late = false;
 		a->next_word = 0;
 		return;
 	}
 	if (mono < a->next_word)
 		return;
 	a->next_word = mono + 5000;
-	a->late = true;
 	state = process_state(pid);
 	text_duration(age, sizeof age, silence);
 	if (state == 'T') {
@@ -368,9 +372,7 @@ static void on_step(uv_timer_t *timer)
 		lose_jsonl(live);
 	if (moved && live->moved)
 		live->moved(live->context);
-	uv_timer_start(&live->step, on_step, (uint64_t)(1000 - now % 1000), 0);
-	if (live->core.queued)
-		step_within(live, CORE_STEP_MS);
+	step_after(live, now, live->core.queued ? CORE_STEP_MS : 1000);
 }
 
 void live_stacks(struct live *live, const char *why)

@@ -213,14 +213,6 @@ static int telling_frame(const struct rank_frames *f, enum wait_kind *wait)
 	return found;
 }
 
-enum wait_kind rank_wait(const struct rank_frames *frames)
-{
-	enum wait_kind wait;
-
-	telling_frame(frames, &wait);
-	return wait;
-}
-
 static bool machinery(struct span frame)
 {
 	static const char *const file_part[] = { "torch/", "threading.py", "queue.py", "multiprocessing/", "selectors.py",

@@ -43,7 +43,6 @@ struct stack_summary {
 
 /* The main thread of a stack observation. Text is copied into `arena`. False without frames. */
 bool rank_main_thread(const struct observation *stack, struct rank_frames *out, struct buf *arena);
-enum wait_kind rank_wait(const struct rank_frames *frames);
 /* "function", "file" and "line" of a frame text; false when it has no file part. */
 bool frame_split(struct span frame, struct span *function, struct span *file, struct span *line);
 void stack_summarise(const struct observation *stack, struct stack_summary *out);

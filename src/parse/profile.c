@@ -70,39 +70,12 @@ const char *log_class_word(enum log_class c)
 	return (int)c < 0 || c >= LOG_CLASSES ? NULL : class_words[c];
 }
 
-/* Levenshtein distance, cut at 16 bytes of each: good enough to guess a slip of the finger. */
-static int distance(struct span a, struct span b)
-{
-	int row[17];
-
-	a = span_sub(a, 0, 16);
-	b = span_sub(b, 0, 16);
-	for (size_t j = 0; j <= b.len; j++)
-		row[j] = (int)j;
-	for (size_t i = 1; i <= a.len; i++) {
-		int diagonal = row[0];
-
-		row[0] = (int)i;
-		for (size_t j = 1; j <= b.len; j++) {
-			int best = diagonal + (a.at[i - 1] != b.at[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[b.len];
-}
-
 static const char *guess_section(struct span name)
 {
 	const char *best = sections[0];
 
 	for (size_t i = 1; i < SECTIONS; i++)
-		if (distance(name, span_of(sections[i])) < distance(name, span_of(best)))
+		if (span_distance(name, span_of(sections[i])) < span_distance(name, span_of(best)))
 			best = sections[i];
 	return best;
 }
@@ -117,7 +90,7 @@ static const struct key *guess_key(const char *section, struct span name)
 		if (span_is(name, keys[i].name))
 			return &keys[i];
 	for (size_t i = 0; i < KEYS; i++) {
-		int d = distance(name, span_of(keys[i].name));
+		int d = span_distance(name, span_of(keys[i].name));
 
 		if (strcmp(keys[i].section, section) == 0 && d < least) {
 			least = d;

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "store/session_write.h"
 
-#define BATCH_MS 700 /* at most this old when committed; what matters is committed at once */
+#define BATCH_MS 850 /* at most this old when committed; what matters is committed at once */
 #define BATCH_MAX 20000 /* observations in one transaction */
 #define RETRY_MS 5000
 #define CLOSE_MS 5000 /* a file system that hangs does not keep the program */

@@ -3,6 +3,7 @@
 #define HANGTOP_TESTS_STORE_FILE_H
 
 #include <ftw.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,21 @@ static inline void store_count(void *count, const struct observation *o)
 {
 	(void)o;
 	++*(int *)count;
+}
+
+/* The one number that this query answers; -1 when it answers none. */
+static inline int64_t store_number(const char *name, const char *sql)
+{
+	sqlite3 *db;
+	sqlite3_stmt *s = NULL;
+	int64_t value = -1;
+
+	if (sqlite3_open_v2(store_path(name), &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+		sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+		value = sqlite3_column_int64(s, 0);
+	sqlite3_finalize(s);
+	sqlite3_close(db);
+	return value;
 }
 
 #endif

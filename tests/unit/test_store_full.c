@@ -110,21 +110,6 @@ static bool all_is_well(const struct writer_status *s)
 	return s->ok && s->queued == 0;
 }
 
-static int64_t sql_number(const char *name, const char *sql)
-{
-	sqlite3 *db;
-	sqlite3_stmt *s;
-	int64_t value;
-
-	assert_int_equal(sqlite3_open_v2(store_path(name), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-	value = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return value;
-}
-
 static void verdict(struct writer *w, int64_t t)
 {
 	struct record *record = feed_record("{'t':%lld,'node':'n','kind':'verdict','state':'HUNG'}", (long long)t);
@@ -168,19 +153,19 @@ static void recording_survives_a_full_disk(void **state)
 	assert_non_null(strstr(status.remedy, "make room"));
 	assert_int_equal(status.dropped, 0);
 	/* What has been written can be read meanwhile. */
-	assert_true(sql_number("full.db", "SELECT count(*) FROM gpu") >= 80);
+	assert_true(store_number("full.db", "SELECT count(*) FROM gpu") >= 80);
 	room = LONG_MAX;
 	writer_flush(w);
 	status = wait_until(w, all_is_well);
 	assert_int_equal(status.committed, load.rows + 2);
 	writer_close(w);
-	assert_int_equal(sql_number("full.db", "SELECT count(*) FROM gpu"), 211 * 8);
-	assert_int_equal(sql_number("full.db", "SELECT count(*) FROM process_sample"), 211 * 13);
-	assert_int_equal(sql_number("full.db", "SELECT count(*) FROM verdict"), 2);
+	assert_int_equal(store_number("full.db", "SELECT count(*) FROM gpu"), 211 * 8);
+	assert_int_equal(store_number("full.db", "SELECT count(*) FROM process_sample"), 211 * 13);
+	assert_int_equal(store_number("full.db", "SELECT count(*) FROM verdict"), 2);
 	/* A batch that failed is not counted twice. */
-	assert_int_equal(sql_number("full.db", "SELECT sum(n) FROM roll WHERE series='gpu.busy_pct'"), 211 * 8);
+	assert_int_equal(store_number("full.db", "SELECT sum(n) FROM roll WHERE series='gpu.busy_pct'"), 211 * 8);
 	assert_int_equal(
-		sql_number("full.db", "SELECT count(*)=0 FROM pragma_integrity_check WHERE integrity_check<>'ok'"), 1);
+		store_number("full.db", "SELECT count(*)=0 FROM pragma_integrity_check WHERE integrity_check<>'ok'"), 1);
 }
 
 static void what_matters_is_dropped_last(void **state)
@@ -210,11 +195,11 @@ static void what_matters_is_dropped_last(void **state)
 	writer_flush(w);
 	wait_until(w, all_is_well);
 	writer_close(w);
-	assert_int_equal(sql_number("bound.db", "SELECT count(*) FROM verdict"), verdicts);
+	assert_int_equal(store_number("bound.db", "SELECT count(*) FROM verdict"), verdicts);
 	/* All of the newest samples are there; older ones are not. */
 	snprintf(sql, sizeof sql, "SELECT count(*) FROM gpu WHERE t>%lld", (long long)t - 1000 * 1000);
-	assert_int_equal(sql_number("bound.db", sql), 1000 * 8);
-	assert_true(sql_number("bound.db", "SELECT count(*) FROM gpu") < 4500 * 8);
+	assert_int_equal(store_number("bound.db", sql), 1000 * 8);
+	assert_true(store_number("bound.db", "SELECT count(*) FROM gpu") < 4500 * 8);
 }
 
 static void closing_on_a_full_disk_ends(void **state)
@@ -229,7 +214,7 @@ static void closing_on_a_full_disk_ends(void **state)
 	load_tick(&load, T0);
 	writer_close(w);
 	room = LONG_MAX;
-	assert_int_equal(sql_number("close.db", "SELECT count(*) FROM gpu"), 0);
+	assert_int_equal(store_number("close.db", "SELECT count(*) FROM gpu"), 0);
 }
 
 int main(void)

@@ -31,21 +31,6 @@ static void expect_lines(const char *name, int64_t from, int64_t to, const char 
 	reader_close(r);
 }
 
-static int64_t sql_number(const char *name, const char *sql)
-{
-	sqlite3 *db;
-	sqlite3_stmt *s;
-	int64_t value;
-
-	assert_int_equal(sqlite3_open_v2(store_path(name), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-	value = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return value;
-}
-
 /* --- tests --- */
 
 /* Three rows of each kind: all fields, none but the subject, and odd values. */
@@ -184,11 +169,11 @@ static void threads_come_back_byte_for_byte(void **state)
 	buf_release(&seen);
 	/* The canonical ones are taken apart, each frame and each list once; the others are not. */
 	assert_int_equal(
-		sql_number("threads.db", "SELECT count(*) FROM stack WHERE threads IS NULL"), 2 * THREADS_WHOLE);
-	assert_int_equal(sql_number("threads.db", "SELECT count(*) FROM frame"), 5);
-	assert_int_equal(sql_number("threads.db", "SELECT count(*) FROM frame_list"), 6);
+		store_number("threads.db", "SELECT count(*) FROM stack WHERE threads IS NULL"), 2 * THREADS_WHOLE);
+	assert_int_equal(store_number("threads.db", "SELECT count(*) FROM frame"), 5);
+	assert_int_equal(store_number("threads.db", "SELECT count(*) FROM frame_list"), 6);
 	assert_int_equal(
-		sql_number("threads.db", "SELECT count(*) FROM stack_frame WHERE frame='f (a.py:1)' AND pid=0"), 4);
+		store_number("threads.db", "SELECT count(*) FROM stack_frame WHERE frame='f (a.py:1)' AND pid=0"), 4);
 }
 
 static void rows_come_in_order_of_time(void **state)
@@ -249,6 +234,7 @@ static void stops_range_and_meta(void **state)
 		"{'t':2000,'node':'a','kind':'verdict','state':'IDLE'}",
 		"{'t':3000,'node':'a','kind':'log','class':'request','text':'x'}",
 		"{'t':4000,'node':'a','kind':'log','class':'fault','text':'x'}",
+		"{'t':4500,'node':'a','kind':'worker_death','rank':'3','exitcode':-9}",
 		"{'t':5000,'node':'a','kind':'gpu','gpu':0}",
 	};
 	struct writer *w = store_writer("stops.db");
@@ -260,7 +246,7 @@ static void stops_range_and_meta(void **state)
 	r = store_reader("stops.db");
 	assert_non_null(r);
 	assert_false(reader_range(r, &first, &last));
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < 6; i++) {
 		struct record *record = feed_record("%s", line[i]);
 
 		writer_add(w, &record->o);
@@ -281,7 +267,9 @@ static void stops_range_and_meta(void **state)
 	assert_int_equal(t, 2000);
 	assert_true(reader_next_event(r, 2000, 1, &t));
 	assert_int_equal(t, 4000);
-	assert_false(reader_next_event(r, 4000, 1, &t));
+	assert_true(reader_next_event(r, 4000, 1, &t));
+	assert_int_equal(t, 4500);
+	assert_false(reader_next_event(r, 4500, 1, &t));
 	assert_true(reader_next_event(r, 4000, -1, &t));
 	assert_int_equal(t, 2000);
 	assert_true(reader_next_sample(r, 1000, 1, &t));
@@ -307,9 +295,9 @@ static void minutes_are_rolled_up_once(void **state)
 			load_gpu(&load, T0 + (part * 90 + i) * INT64_C(1000), 0);
 		writer_close(w);
 	}
-	assert_int_equal(sql_number("roll.db", "SELECT count(*) FROM roll WHERE series='gpu.power_w'"), 3);
+	assert_int_equal(store_number("roll.db", "SELECT count(*) FROM roll WHERE series='gpu.power_w'"), 3);
 	assert_int_equal(
-		sql_number("roll.db",
+		store_number("roll.db",
 			"SELECT count(*) FROM roll r WHERE series='gpu.power_w' AND n=60 AND subject="
 			"'gpu-node-17/gpu/0' AND (lo,hi)=(SELECT min(power_w),max(power_w) FROM gpu WHERE t>=r.minute "
 			"AND t<r.minute+60000)"

@@ -280,21 +280,6 @@ static void seek_equals_play_after_a_kill(void **state)
 	front_end(&f);
 }
 
-static int64_t sql_number(const char *name, const char *sql)
-{
-	sqlite3 *db;
-	sqlite3_stmt *s;
-	int64_t value;
-
-	assert_int_equal(sqlite3_open_v2(store_path(name), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
-	value = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	sqlite3_close(db);
-	return value;
-}
-
 /* Four hours in a file that holds about one; a verdict after the first hour. */
 static void old_samples_go_but_not_those_around_a_verdict(void **state)
 {
@@ -329,28 +314,28 @@ static void old_samples_go_but_not_those_around_a_verdict(void **state)
 		writer_flush(f.writer);
 		usleep(10000);
 		writer_status(f.writer, &status);
-		if (sql_number("evict.db", "PRAGMA page_count") * 4096 <= 4 << 20)
+		if (store_number("evict.db", "PRAGMA page_count") * 4096 <= 4 << 20)
 			break;
 	}
 	assert_true(status.ok);
 	writer_close(f.writer);
-	assert_true(sql_number("evict.db", "PRAGMA page_count") * 4096 <= 4 << 20);
+	assert_true(store_number("evict.db", "PRAGMA page_count") * 4096 <= 4 << 20);
 	assert_true(
-		sql_number("evict.db", "SELECT min(t) FROM process_sample WHERE node='gpu-node-17' AND NOT t BETWEEN"
+		store_number("evict.db", "SELECT min(t) FROM process_sample WHERE node='gpu-node-17' AND NOT t BETWEEN"
 				       " 1764577200000-300000 AND 1764577200000+60000") > T0 + 100 * MINUTE);
 	/* Every row from five minutes before to one minute after. */
-	kept = sql_number("evict.db",
+	kept = store_number("evict.db",
 		"SELECT count(*) FROM process_sample WHERE t BETWEEN 1764577200000-300000 AND 1764577200000+60000");
 	assert_int_equal(kept, (300 + 60) / 2 * 13 + 13);
 	assert_int_equal(
-		sql_number("evict.db", "SELECT count(*) FROM stack_thread WHERE stack NOT IN(SELECT id FROM stack)"),
+		store_number("evict.db", "SELECT count(*) FROM stack_thread WHERE stack NOT IN(SELECT id FROM stack)"),
 		0);
 	assert_int_equal(
-		sql_number("evict.db",
+		store_number("evict.db",
 			"SELECT count(*) FROM stack WHERE t BETWEEN 1764577200000-300000 AND 1764577200000+60000"),
 		(300 + 60) / 10 * 8);
 	/* What is left is as if nothing had gone. */
-	kept = sql_number("evict.db", "SELECT min(t) FROM process_sample WHERE t>1764577200000+120000");
+	kept = store_number("evict.db", "SELECT min(t) FROM process_sample WHERE t>1764577200000+120000");
 	assert_true(kept < end - 10 * MINUTE);
 	expect_equal_states(&f, "evict.db", kept + 130000, end, 23);
 	expect_equal_states(&f, "evict.db", verdict - 2 * MINUTE, verdict + MINUTE, 5);
@@ -367,9 +352,9 @@ static void silence_is_noted_once(void **state)
 	play(&f, T0 + 2000, 600, 0, 600);
 	writer_close(f.writer);
 	assert_int_equal(
-		sql_number("once.db", "SELECT count(*) FROM silent WHERE kind='gpu' AND node='gpu-node-17'"), 8);
+		store_number("once.db", "SELECT count(*) FROM silent WHERE kind='gpu' AND node='gpu-node-17'"), 8);
 	assert_int_equal(
-		sql_number("once.db", "SELECT count(*) FROM silent WHERE kind='gpu_process' AND node='gpu-node-17'"),
+		store_number("once.db", "SELECT count(*) FROM silent WHERE kind='gpu_process' AND node='gpu-node-17'"),
 		8);
 	front_end(&f);
 }
