@@ -23,6 +23,7 @@
 
 #define OUT_MAX (16 << 20)      /* bytes waiting for a reader that does not read */
 #define ALIVE_MS 3000           /* a sign of life at least this often */
+#define HOLD_MS 400             /* everyday rows of the log wait so long for others: each write wakes the front */
 #define SOURCES_MAX 16
 
 struct agent {
@@ -41,9 +42,9 @@ struct agent {
 	uint64_t rows, dropped;
 	struct frame in;
 	uv_poll_t in_poll, out_poll;
-	bool in_open, out_open, writing, stopping;
+	bool in_open, out_open, writing, urgent, stopping;
 	uv_signal_t term, intr;
-	uv_timer_t alive;
+	uv_timer_t alive, hold;
 	uv_prepare_t flush;
 };
 
@@ -79,17 +80,37 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 	}
 }
 
+static void on_hold(uv_timer_t *timer)
+{
+	struct agent *a = timer->data;
+
+	a->urgent = true;
+}
+
 static void on_prepare(uv_prepare_t *prepare)
 {
 	struct agent *a = prepare->data;
 
 	if (!a->out.len || a->writing)
 		return;
+	if (!a->urgent) {
+		if (!uv_is_active((uv_handle_t *)&a->hold))
+			uv_timer_start(&a->hold, on_hold, HOLD_MS, 0);
+		return;
+	}
+	a->urgent = false;
+	uv_timer_stop(&a->hold);
 	out_write(a);
 	if (a->out.len && a->out_polls && a->out_open) {
 		uv_poll_start(&a->out_poll, UV_WRITABLE, on_writable);
 		a->writing = true;
 	}
+}
+
+static bool can_wait(const struct observation *o)
+{
+	return o->kind == KIND_progress || o->kind == KIND_requests ||
+	       (o->kind == KIND_log && (observation_text_is(o, LOG_class, "progress") || observation_text_is(o, LOG_class, "request")));
 }
 
 static void emit(void *context, const struct observation *o)
@@ -102,6 +123,7 @@ static void emit(void *context, const struct observation *o)
 	}
 	observation_encode(o, &a->out);
 	buf_char(&a->out, '\n');
+	a->urgent = a->urgent || !can_wait(o);
 	a->rows++;
 }
 
@@ -163,6 +185,7 @@ static void stop(struct agent *a)
 	close_handle((uv_handle_t *)&a->term);
 	close_handle((uv_handle_t *)&a->intr);
 	close_handle((uv_handle_t *)&a->alive);
+	close_handle((uv_handle_t *)&a->hold);
 	close_handle((uv_handle_t *)&a->flush);
 }
 
@@ -250,6 +273,8 @@ static void start_streams(struct agent *a)
 	a->term.data = a->intr.data = a;
 	uv_signal_start(&a->term, on_signal, SIGTERM);
 	uv_signal_start(&a->intr, on_signal, SIGINT);
+	uv_timer_init(&a->loop, &a->hold);
+	a->hold.data = a;
 	uv_timer_init(&a->loop, &a->alive);
 	a->alive.data = a;
 	uv_timer_start(&a->alive, on_alive, ALIVE_MS, ALIVE_MS);

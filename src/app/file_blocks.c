@@ -59,7 +59,7 @@ static int map_windows(int fd, const char *name, off_t size, file_block_fn *bloc
 
 	for (off_t at = 0; at < size && status == 0; at += WINDOW) {
 		size_t n = size - at < WINDOW ? (size_t)(size - at) : WINDOW;
-		char *bytes = mmap(NULL, n, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, at);
+		char *bytes = mmap(NULL, n, PROT_READ, MAP_SHARED, fd, at);
 
 		if (bytes == MAP_FAILED)
 			return error_set_errno(error, errno, "cannot map %s", name);

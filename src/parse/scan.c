@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/line_cut.h"
 #include "base/mem.h"
 #include "parse/engine_log.h"
 #include "parse/fault.h"
@@ -362,62 +363,15 @@ static size_t finish_carry(struct scan *s, const char *bytes, size_t n)
 	return take + 1;
 }
 
-typedef char bytes16 __attribute__((vector_size(16)));
-#define SHORT_ROW 512
-
-/* No end of line in at[0..n), n at least 16: for short rows cheaper than a call of memchr. */
-static inline bool no_end(const char *at, size_t n)
-{
-	const bytes16 lf = { '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n', '\n' };
-	bytes16 found = { 0 }, some;
-	uint64_t half[2];
-
-	for (size_t i = 0; i + 16 <= n; i += 16) {
-		memcpy(&some, at + i, 16);
-		found |= (bytes16)(some == lf);
-	}
-	memcpy(&some, at + n - 16, 16);
-	found |= (bytes16)(some == lf);
-	memcpy(half, &found, 16);
-	return !(half[0] | half[1]);
-}
-
-#define SOON 4096
-#define CACHE_LINE 64
-
-/* Ask for the bytes that come after the next few lines: a mapped file is read straight from memory. Never faults. */
-static inline void prefetch(const char *from, const char *to)
-{
-	for (; from < to; from += CACHE_LINE)
-		__builtin_prefetch(from + SOON, 0, 2);
-}
-
-/* Rows that have the length of the row before: how far they go. Most bytes of a dump pass here. */
-static const char *same_rows(struct scan *s, const char *p, const char *end)
-{
-	size_t n = s->wave.row_len[0];
-	uint64_t rows = 0;
-
-	if (!s->wave.in_rows || s->wave.keep || n < 16 || n > SHORT_ROW)
-		return p;
-	while ((size_t)(end - p) > n && *p == ' ' && p[n] == '\n' && no_end(p, n)) {
-		prefetch(p, p + n);
-		p += n + 1;
-		rows++;
-	}
-	s->count.lines += rows;
-	s->count.rows += rows;
-	return p;
-}
-
 void scan_feed(struct scan *s, const char *bytes, size_t n)
 {
 	const char *p = bytes, *end = bytes + n, *lf;
+	struct line_cut cut;
 
 	if (s->carry.len && n)
 		p += finish_carry(s, bytes, n);
-	while ((p = same_rows(s, p, end)) < end && (lf = memchr(p, '\n', (size_t)(end - p)))) {
-		prefetch(p, lf);
+	line_cut_init(&cut, p, end);
+	while ((lf = line_cut_next(&cut))) {
 		whole_line(s, p, (size_t)(lf - p), s->offset + (uint64_t)(p - bytes));
 		p = lf + 1;
 	}

@@ -188,11 +188,12 @@ static enum follow_state at_end(struct follow *f, bool grew, struct error *error
 {
 	struct stat st;
 
+	if (grew)
+		return FOLLOW_IDLE; /* whether it is another file now is looked at when this one is quiet */
 	/* Not there for the moment, or not readable: follow what is open. */
 	if (stat(f->path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_ino != f->ino || st.st_dev != f->dev))
 		return rotate(f, error);
-	if (!grew)
-		tell_unfinished(f);
+	tell_unfinished(f);
 	return FOLLOW_IDLE;
 }
 

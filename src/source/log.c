@@ -25,7 +25,7 @@
 #include "source/reading_say.h"
 #include "source/source.h"
 
-#define POLL_MS 80
+#define POLL_MS 120
 #define FIND_MS 2000
 #define HEALTH_MS 5000
 #define LOOK_BACK_BYTES (256 * 1024)

@@ -37,8 +37,11 @@ bool proc_read(const char *root, int64_t pid, const char *name, struct buf *out,
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	while ((n = read(fd, block, sizeof block)) > 0 && out->len < max)
-		buf_add(out, block, (size_t)n < max - out->len ? (size_t)n : max - out->len);
+	do { /* what is read here comes whole, or in full blocks: a short one is the last */
+		n = read(fd, block, sizeof block);
+		if (n > 0)
+			buf_add(out, block, (size_t)n < max - out->len ? (size_t)n : max - out->len);
+	} while (n == sizeof block && out->len < max);
 	why = errno;
 	close(fd);
 	errno = why;
