@@ -11,7 +11,8 @@ src/model|base/|model/
 src/store|base/|model/(observation|kinds|model|history|stacks)|store/
 src/transport|base/|model/observation|transport/
 src/source|base/|parse/|model/observation|transport/|source/
-src/app|base/|parse/|model/|store/|transport/|source/|app/|ui/
+src/snapshot|base/|parse/|model/observation|transport/|snapshot/
+src/app|base/|parse/|model/|store/|transport/|source/|snapshot/|app/|ui/
 ui|base/|model/|parse/code_object|ui/'
 
 # Prints one line for each broken rule in the tree $1.
