@@ -22,6 +22,7 @@ include $(srcdir)/tests/unit/signatures.mk
 include $(srcdir)/tests/unit/store.mk
 include $(srcdir)/tests/unit/transport.mk
 include $(srcdir)/tests/unit/ui.mk
+include $(srcdir)/tests/unit/snapshot.mk
 include $(srcdir)/tests/unit/app.mk
 include $(srcdir)/tests/unit/doctor.mk
 include $(srcdir)/tests/e2e/local.mk

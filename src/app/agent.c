@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "app/agent_snapshot.h"
 #include "app/profiles.h"
 #include "base/clock.h"
 #include "base/debug.h"
@@ -35,6 +36,7 @@ struct agent {
 	const struct source_class *class[SOURCES_MAX];
 	struct source *source[SOURCES_MAX];
 	int sources, open_sources;
+	struct agent_snapshot *snapshot; /* NULL in the device agent */
 	char *node;
 	char name[24];                 /* agent-device or agent-host */
 	struct buf out;
@@ -178,6 +180,8 @@ static void stop(struct agent *a)
 	a->stopping = true;
 	for (int i = 0; i < a->sources; i++)
 		a->class[i]->stop(a->source[i], source_closed, a);
+	if (a->snapshot)
+		agent_snapshot_stop(a->snapshot);
 	if (a->in_open)
 		close_handle((uv_handle_t *)&a->in_poll);
 	if (a->out_open)
@@ -197,14 +201,23 @@ static void on_signal(uv_signal_t *handle, int number)
 
 /* --- in --- */
 
+static void ask_sources(void *context, struct span line)
+{
+	struct agent *a = context;
+
+	for (int i = 0; i < a->sources; i++)
+		if (a->class[i]->request)
+			a->class[i]->request(a->source[i], line);
+}
+
 static void on_request(void *context, struct span line)
 {
 	struct agent *a = context;
 
 	debug_log("agent", "request %.*s", (int)(line.len < 200 ? line.len : 200), line.at);
-	for (int i = 0; i < a->sources; i++)
-		if (a->class[i]->request)
-			a->class[i]->request(a->source[i], line);
+	ask_sources(a, line);
+	if (a->snapshot)
+		agent_snapshot_request(a->snapshot, line);
 }
 
 static void on_readable(uv_poll_t *poll, int status, int events)
@@ -251,6 +264,8 @@ static void start_sources(struct agent *a)
 		a->source[i] = a->class[i]->start(&a->env);
 		a->open_sources++;
 	}
+	if (host)
+		a->snapshot = agent_snapshot_start(&a->env, a->options, ask_sources, a);
 }
 
 static void start_streams(struct agent *a)

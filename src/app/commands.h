@@ -9,6 +9,7 @@ int cmd_record(const struct app_options *options);
 int cmd_demo(const struct app_options *options);
 int cmd_replay(const struct app_options *options);
 int cmd_explain(const struct app_options *options);
+int cmd_snapshot(const struct app_options *options);
 int cmd_export(const struct app_options *options);
 
 /* The work of run, record and demo: a live session until the user, a signal or the verdict ends it. */

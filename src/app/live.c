@@ -390,6 +390,31 @@ void live_stacks(struct live *live, const char *why)
 	buf_release(&line);
 }
 
+void live_snapshot(struct live *live, const struct rank *rank, bool take)
+{
+	struct span role = { "", 0 };
+	struct json_write w;
+	struct buf line;
+	int64_t pid = 0, start = 0;
+
+	observation_get_int(rank->process, PROCESS_pid, &pid);
+	observation_get_int(rank->process, PROCESS_start, &start);
+	observation_get_text(rank->process, PROCESS_role, &role);
+	buf_init(&line, 1024);
+	jw_start(&w, &line);
+	jw_object(&w, NULL);
+	jw_string(&w, "do", "snapshot");
+	jw_int(&w, "take", take);
+	jw_int(&w, "pid", pid);
+	jw_int(&w, "start", start);
+	jw_string(&w, "rank", rank->name);
+	jw_text(&w, "role", role);
+	jw_string(&w, "why", "key");
+	jw_end_object(&w);
+	link_send(live->agent[1].link, buf_string(&line));
+	buf_release(&line);
+}
+
 void live_pid(struct live *live, int64_t pid)
 {
 	char line[80];

@@ -13,7 +13,7 @@
 
 /* Subcommands, as bits: which options each one takes. */
 enum command { CMD_RUN = 1, CMD_RECORD = 2, CMD_REPLAY = 4, CMD_DEMO = 8, CMD_AGENT = 16, CMD_EXPORT = 32, CMD_DOCTOR = 64,
-	CMD_EXPLAIN = 128 };
+	CMD_EXPLAIN = 128, CMD_SNAPSHOT = 256 };
 
 /* Exit codes (ux.md; man page). */
 enum { EXIT_HEALTHY = 0, EXIT_SUSPECT = 1, EXIT_HUNG = 2, EXIT_UNKNOWN = 3, EXIT_USAGE = 64, EXIT_NO_INPUT = 66, EXIT_NO_TOOL = 69,
@@ -27,6 +27,10 @@ struct app_options {
 	bool no_db;
 	double stall_s, interval_s, stacks_s, timeout_s, duration_s, speed, hang_after_s;
 	int64_t pid, session_mb, tp, seed, port;
+	int64_t target, start;         /* of snapshot */
+	const char *rank, *role, *gdb, *why;
+	double deadline_s, grace_s;
+	bool all_ranks, import, yes, plain_gdb;
 	bool once, json, read_only, ascii, no_mouse, paused, keep, quiet, help, version, log_from_start, plain, slow, no_config, list_keys;
 	const char *color, *palette, *jsonl, *at, *dump, *scenario, *sources, *debug_log;
 	const char *file;              /* the operand of replay and export */

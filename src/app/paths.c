@@ -16,16 +16,26 @@
 
 #define PATH_SIZE 4400
 
-char *path_sessions(void)
+static char *state_folder(const char *name)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 	char path[PATH_SIZE];
 
 	if (state && *state == '/')
-		snprintf(path, sizeof path, "%s/hangtop/sessions", state);
+		snprintf(path, sizeof path, "%s/hangtop/%s", state, name);
 	else
-		snprintf(path, sizeof path, "%s/.local/state/hangtop/sessions", home && *home ? home : "/tmp");
+		snprintf(path, sizeof path, "%s/.local/state/hangtop/%s", home && *home ? home : "/tmp", name);
 	return mem_text(path);
+}
+
+char *path_sessions(void)
+{
+	return state_folder("sessions");
+}
+
+char *path_snapshots(void)
+{
+	return state_folder("snapshots");
 }
 
 char *path_config(void)

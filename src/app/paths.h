@@ -8,6 +8,7 @@ char *path_config(void);               /* folder of settings and profiles, $XDG_
 char *path_sessions(void);             /* folder of session files, $XDG_STATE_HOME/hangtop/sessions */
 char *path_new_session(int64_t now);   /* a new file in it, named by local time and pid */
 char *path_newest_session(void);       /* NULL when there is none */
+char *path_snapshots(void);            /* folder of snapshots that no session has taken over yet, $XDG_STATE_HOME/hangtop/snapshots */
 char *path_self(void);                 /* our own executable */
 
 #endif

@@ -143,7 +143,7 @@ static void add_jobs(struct stack_source *s, const char *role)
 		const struct target_process *p = &target->process[i];
 		struct job *j = &s->job[s->jobs];
 
-		if (p->ended || strcmp(p->role, role) != 0)
+		if (p->ended || p->pid == target->held_pid || strcmp(p->role, role) != 0)
 			continue;
 		memset(j, 0, sizeof *j);
 		j->source = s;
@@ -187,8 +187,13 @@ static void go_on(struct stack_source *s)
 			finish_stop(s);
 		return;
 	}
-	while (s->next < s->jobs && s->running < at_once)
-		s->running += stack_job_start(&s->job[s->next++]);
+	while (s->next < s->jobs && s->running < at_once) {
+		struct job *j = &s->job[s->next++];
+
+		if (j->pid != s->env->target->held_pid)
+			s->running += stack_job_start(j);
+	}
+	s->env->target->stacks_running = s->running;
 	if (!s->round_open || s->running || s->next < s->jobs)
 		return;
 	s->round_open = false;
@@ -263,7 +268,8 @@ static struct source *stack_start(struct source_env *env)
 static void stack_request(struct source *source, struct span request)
 {
 	struct stack_source *s = (struct stack_source *)source;
-	const char *why = span_contains(request, "\"why\":\"suspect\"") ? "suspect" : "key";
+	const char *why = span_contains(request, "\"why\":\"suspect\"") ? "suspect"
+			  : span_contains(request, "\"why\":\"snapshot\"") ? "snapshot" : "key";
 
 	if (!span_contains(request, "\"do\":\"stacks\"") || s->stopping)
 		return;

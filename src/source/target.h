@@ -1,6 +1,6 @@
 /* target.h - what one agent knows of the server it watches: found by proc, used by log, server and stack.
  *
- * One struct target an agent, owned by app/agent.c. Only the proc source (and options) writes it; others read it and are told
+ * One struct target an agent, owned by app/agent.c. Only the proc source (and options) writes it, but for the two fields that say so; others read it and are told
  * of changes by target_listen(). Pids are those of this agent's pid namespace.
  */
 #ifndef HANGTOP_SOURCE_TARGET_H
@@ -27,6 +27,8 @@ struct target {
 	int port;               /* HTTP port from the command line; 0 unknown */
 	struct target_process process[TARGET_PROCESSES_MAX];
 	int processes;
+	int64_t held_pid;       /* a debugger has it or is about to: nobody else may look into it; 0 none. Written by app/agent_snapshot.c */
+	int stacks_running;     /* py-spy processes in flight. Written by the stack source */
 	uint64_t version;       /* grows with every change */
 	struct target_listener *listener;
 };

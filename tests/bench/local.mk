@@ -10,3 +10,9 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 bench: hangtop $(EXTRA_PROGRAMS)
 	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/bench/run.py --hangtop ./hangtop --data $(srcdir)/data --srcdir $(srcdir) \
 		$(BENCH_FLAGS) $(EXTRA_PROGRAMS)
+
+# A thousand snapshots with a fault in each; the last line says how many targets were hurt. SNAPSHOTS: how many.
+SNAPSHOTS = 1000
+.PHONY: bench-snapshot
+bench-snapshot: hangtop
+	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) $(srcdir)/tests/e2e/snapshot_faults.py --hangtop ./hangtop --count $(SNAPSHOTS)
