@@ -96,7 +96,7 @@ static void choose_target(struct choosing *c)
 		snprintf(choice->rank, sizeof choice->rank, "%s", o->rank);
 	if (o->start && llabs(o->start - choice->start_ms) > START_SLACK_MS) {
 		choice->start_ms = o->start; /* whoever has the pid now, it is not the one that was meant */
-		choice->start_ticks = -1;
+		choice->start_ticks = 1; /* that of nobody */
 	}
 }
 

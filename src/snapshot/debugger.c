@@ -52,6 +52,7 @@ int debugger_argv(const char *debugger, int64_t pid, const char *argv[DEBUGGER_A
 	static const char *const before[] = { "set debuginfod enabled off", "set auto-load no", "set pagination off", "set width 0",
 		"set confirm off" };
 	static const char *const command[] = {
+		"echo === hangtop: attached ===\\n", "python import signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, [1, 2, 3, 15])",
 		"echo === info dispatches ===\\n", "info dispatches", "echo === info queues ===\\n", "info queues",
 		"echo === info agents ===\\n", "info agents", "echo === bt ===\\n", "bt 30", "echo === info threads ===\\n", "info threads",
 		"echo " DEBUGGER_GROUPS "\\n", groups_script, "echo " DEBUGGER_DETACH "\\n", "detach", "echo " DEBUGGER_END "\\n",
@@ -82,7 +83,7 @@ static void become(const struct debugger_options *o, int out, const char *const 
 	struct rlimit limit = { .rlim_cur = (rlim_t)o->cap * 4, .rlim_max = (rlim_t)o->cap * 4 }, none = { 0, 0 };
 	struct sigaction plain = { .sa_handler = SIG_DFL };
 	int null = open("/dev/null", O_RDONLY);
-	sigset_t empty;
+	sigset_t later;
 
 	setsid();
 	dup2(null, STDIN_FILENO);
@@ -93,8 +94,12 @@ static void become(const struct debugger_options *o, int out, const char *const 
 	for (int i = 1; i < NSIG; i++)
 		if (i != SIGXFSZ && i != SIGPIPE)
 			sigaction(i, &plain, NULL);
-	sigemptyset(&empty);
-	sigprocmask(SIG_SETMASK, &empty, NULL);
+	sigemptyset(&later);
+	sigaddset(&later, SIGHUP);
+	sigaddset(&later, SIGINT);
+	sigaddset(&later, SIGQUIT);
+	sigaddset(&later, SIGTERM);
+	sigprocmask(SIG_SETMASK, &later, NULL); /* they wait until it is attached: see debugger.h */
 	execve(argv[0], (char *const *)argv, env);
 	dprintf(STDERR_FILENO, "hangtop: cannot execute %s: %s\n", argv[0], strerror(errno));
 	_exit(127);

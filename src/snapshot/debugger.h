@@ -2,8 +2,11 @@
  *
  * Who: snapshot.c. Started in a session of its own, without a terminal, stdin /dev/null; both outputs go, in order, to one file
  * (a file, not a pipe: nothing happens to the debugger when we die). Each command in an -ex of its own, cheap ones first: an
- * error ends a sourced script but not the next -ex. At the deadline SIGINT (SIGTERM while attaching leaves targets stopped), SIGKILL
- * only after a long grace, and said. All times in ms.
+ * error ends a sourced script but not the next -ex. At the deadline SIGINT, SIGKILL only after a long grace, and said. All times in ms.
+ *
+ * While gdb attaches, SIGTERM leaves the target stopped and SIGINT is passed on and kills it (gdb 13: 38 of 39 and 19 of 28 tries, with
+ * 200 threads; SIGKILL 0 of 28). So HUP, INT, QUIT and TERM are blocked when it starts, and its first command after the attach unblocks
+ * them: whoever sends one, it waits (0 of 85). A gdb without Python never unblocks them and ends by itself or by SIGKILL.
  */
 #ifndef HANGTOP_SNAPSHOT_DEBUGGER_H
 #define HANGTOP_SNAPSHOT_DEBUGGER_H

@@ -15,6 +15,7 @@
 #include "parse/proc_files.h"
 
 #define LOOK_MS 20
+#define CONFIRM_MS 150          /* so long it must be fine: a signal takes a moment to arrive */
 #define SETTLE_MS 300           /* a stop that is younger may be the end of a detach */
 #define THREADS_MAX 20000
 
@@ -130,7 +131,7 @@ static void pause_ms(int64_t ms)
 
 void verify_after(const char *proc_root, int64_t pid, bool ours, struct verify *out)
 {
-	int64_t began = clock_mono_ms(), stopped_since = 0;
+	int64_t began = clock_mono_ms(), stopped_since = 0, fine_since = 0;
 	bool continued = false;
 
 	for (;;) {
@@ -142,7 +143,12 @@ void verify_after(const char *proc_root, int64_t pid, bool ours, struct verify *
 			stopped_since = 0;
 		else if (!stopped_since)
 			stopped_since = now;
-		if (out->result == VERIFY_OK || out->result == VERIFY_DEAD || out->result == VERIFY_REUSED || now - began >= VERIFY_MS)
+		if (out->result != VERIFY_OK)
+			fine_since = 0;
+		else if (!fine_since)
+			fine_since = now;
+		if ((fine_since && now - fine_since >= CONFIRM_MS) || out->result == VERIFY_DEAD || out->result == VERIFY_REUSED ||
+			now - began >= VERIFY_MS)
 			break;
 		if (stopped_since && now - stopped_since >= SETTLE_MS && ours && !continued) {
 			continued = true;
