@@ -10,6 +10,7 @@ int cmd_demo(const struct app_options *options);
 int cmd_replay(const struct app_options *options);
 int cmd_explain(const struct app_options *options);
 int cmd_snapshot(const struct app_options *options);
+int cmd_evidence(const struct app_options *options);   /* a bundle of all that can be read without touching the server */
 int cmd_export(const struct app_options *options);
 
 /* The work of run, record and demo: a live session until the user, a signal or the verdict ends it. */

@@ -29,6 +29,7 @@ static const struct subcommand {
 	{ "demo", CMD_DEMO, cmd_demo, "", "start a small server that hangs, and watch it" },
 	{ "explain", CMD_EXPLAIN, cmd_explain, " FILE...", "say what a log, a dump or any other text of a broken server means (- is standard input)" },
 	{ "snapshot", CMD_SNAPSHOT, cmd_snapshot, "", "take a guarded snapshot of a hung worker with rocgdb, and see that it runs again" },
+	{ "evidence", CMD_EVIDENCE, cmd_evidence, "", "all that can be read of a server that hangs, into one folder or tar; touches nothing" },
 	{ "export", CMD_EXPORT, cmd_export, " FILE", "print a session as JSON lines" },
 	{ "doctor", CMD_DOCTOR, NULL, "", "check tools, permissions and limits, and say how to mend them" },
 	{ "agent", CMD_AGENT, cmd_agent, "", "the part that observes; prints JSON lines (started by the others)" },

@@ -14,6 +14,7 @@
 
 #define LIVE (CMD_RUN | CMD_RECORD | CMD_DEMO)
 #define SOURCES (CMD_RUN | CMD_RECORD | CMD_AGENT)
+#define NODE (SOURCES | CMD_EVIDENCE)
 #define SCREEN (CMD_RUN | CMD_REPLAY | CMD_DEMO)
 
 enum kind_of_option { FLAG, WORD, NUMBER, SECONDS };
@@ -29,14 +30,14 @@ static const struct option_row {
 	unsigned commands;
 	const char *words;
 } row[] = {
-	{ "pid", 'p', NUMBER, "PID", AT(pid), SOURCES | CMD_SNAPSHOT, "the server's process (default: found by its command line)" },
-	{ "log", 'l', WORD, "FILE", AT(source.log), SOURCES, "the server's log (default: its standard output, then the profile's)" },
+	{ "pid", 'p', NUMBER, "PID", AT(pid), NODE | CMD_SNAPSHOT, "the server's process (default: found by its command line)" },
+	{ "log", 'l', WORD, "FILE", AT(source.log), NODE, "the server's log (default: its standard output, then the profile's)" },
 	{ "log-from-start", 0, FLAG, NULL, AT(log_from_start), SOURCES, "read the log from its beginning, not from its end" },
 	{ "log-offset", 0, NUMBER, "BYTES", AT(source.log_offset), SOURCES, "read the log from this offset on, when it is that long" },
 	{ "url", 'u', WORD, "URL", AT(source.url), SOURCES, "base URL of the server, e.g. http://127.0.0.1:8000" },
-	{ "engine", 'e', WORD, "NAME", AT(source.engine), SOURCES | CMD_SNAPSHOT, "profile: atom, vllm, sglang, torchrun or your own" },
+	{ "engine", 'e', WORD, "NAME", AT(source.engine), NODE | CMD_SNAPSHOT, "profile: atom, vllm, sglang, torchrun or your own" },
 	{ "api-key-file", 0, WORD, "FILE", AT(source.api_key_file), SOURCES, "file with the API key (or environment HANGTOP_API_KEY)" },
-	{ "gpu", 'g', WORD, "HOW", AT(source.gpu), SOURCES, "auto, sysfs, rocm-smi, amd-smi, nvidia-smi or off" },
+	{ "gpu", 'g', WORD, "HOW", AT(source.gpu), NODE, "auto, sysfs, rocm-smi, amd-smi, nvidia-smi or off" },
 	{ "rank", 'r', WORD, "RANK", AT(rank), CMD_SNAPSHOT, "the worker with this rank" },
 	{ "all-ranks", 0, FLAG, NULL, AT(all_ranks), CMD_SNAPSHOT, "all workers, one after another" },
 	{ "target", 't', NUMBER, "PID", AT(target), CMD_SNAPSHOT, "this process" },
@@ -58,6 +59,7 @@ static const struct option_row {
 	{ "keep", 0, FLAG, NULL, AT(keep), CMD_DEMO, "keep the demo's folder" },
 	{ "db", 'd', WORD, "FILE", AT(db), LIVE | CMD_EXPLAIN, "session file (default: a new one in the state folder; explain: none)" },
 	{ "code-objects", 0, WORD, "DIR", AT(code_objects), CMD_EXPLAIN, "disassemble around the pc; DIR has what the debug agent saved" },
+	{ "out", 'o', WORD, "PLACE", AT(out), CMD_EVIDENCE, "folder to put the bundle in (default: the state folder), or a file NAME.tar" },
 	{ "no-db", 0, FLAG, NULL, AT(no_db), LIVE, "write no session file" },
 	{ "session-size", 0, NUMBER, "MB", AT(session_mb), LIVE, "cap of the session file; old samples make room (default 1024)" },
 	{ "jsonl", 0, WORD, "FILE", AT(jsonl), LIVE, "also write every observation as a JSON line (- is standard output)" },
@@ -66,7 +68,8 @@ static const struct option_row {
 	{ "stacks-every", 0, SECONDS, "SECONDS", AT(stacks_s), SOURCES | CMD_DEMO, "stacks in the background (default 30, 0 off)" },
 	{ "once", '1', FLAG, NULL, AT(once), CMD_RUN | CMD_DEMO | CMD_REPLAY, "no screen: print the verdict once it has settled, and exit" },
 	{ "json", 'j', FLAG, NULL, AT(json), CMD_RUN | CMD_DEMO | CMD_REPLAY | CMD_DOCTOR | CMD_EXPLAIN | CMD_SNAPSHOT, "one JSON object (run, demo, replay: with --once); snapshot: observation lines" },
-	{ "timeout", 0, SECONDS, "SECONDS", AT(timeout_s), CMD_RUN | CMD_DEMO, "with --once: give up settling after this long" },
+	{ "timeout", 0, SECONDS, "SECONDS", AT(timeout_s), CMD_RUN | CMD_DEMO | CMD_EVIDENCE,
+		"with --once: give up settling after this long; evidence: be done by then (default 20)" },
 	{ "duration", 0, SECONDS, "SECONDS", AT(duration_s), CMD_RECORD, "stop after this long (default: until interrupted)" },
 	{ "at", 0, WORD, "TIME", AT(at), CMD_REPLAY, "start at this time: 10:05, 3m ago (of the end), 2026-12-01 10:05" },
 	{ "speed", 0, SECONDS, "X", AT(speed), CMD_REPLAY, "speed of play (default 1)" },
@@ -79,18 +82,18 @@ static const struct option_row {
 	{ "no-mouse", 0, FLAG, NULL, AT(no_mouse), SCREEN, "leave the mouse to the terminal" },
 	{ "quiet", 'q', FLAG, NULL, AT(quiet), SCREEN | CMD_RECORD, "no bell, no title; record: print nothing" },
 	{ "sources", 0, WORD, "LIST", AT(sources), CMD_AGENT, "comma-separated: server gpu proc stack log kmsg" },
-	{ "node", 0, WORD, "NAME", AT(node), SOURCES | CMD_SNAPSHOT, "name of this node (default: the host name)" },
-	{ "profiles", 0, WORD, "DIR", AT(source.profile_dir), SOURCES | CMD_SNAPSHOT | CMD_DEMO | CMD_EXPLAIN, "more engine profiles" },
-	{ "py-spy", 0, WORD, "PATH", AT(source.py_spy), SOURCES | CMD_DEMO, "" },
-	{ "rocm-smi", 0, WORD, "PATH", AT(source.rocm_smi), SOURCES, "" },
-	{ "amd-smi", 0, WORD, "PATH", AT(source.amd_smi), SOURCES, "" },
-	{ "sys-root", 0, WORD, "DIR", AT(source.sys_root), SOURCES | CMD_SNAPSHOT, "read this instead of /sys" },
-	{ "proc-root", 0, WORD, "DIR", AT(source.proc_root), SOURCES | CMD_SNAPSHOT, "read this instead of /proc" },
+	{ "node", 0, WORD, "NAME", AT(node), NODE | CMD_SNAPSHOT, "name of this node (default: the host name)" },
+	{ "profiles", 0, WORD, "DIR", AT(source.profile_dir), NODE | CMD_SNAPSHOT | CMD_DEMO | CMD_EXPLAIN, "more engine profiles" },
+	{ "py-spy", 0, WORD, "PATH", AT(source.py_spy), NODE | CMD_DEMO, "" },
+	{ "rocm-smi", 0, WORD, "PATH", AT(source.rocm_smi), NODE, "" },
+	{ "amd-smi", 0, WORD, "PATH", AT(source.amd_smi), NODE, "" },
+	{ "sys-root", 0, WORD, "DIR", AT(source.sys_root), NODE | CMD_SNAPSHOT, "read this instead of /sys" },
+	{ "proc-root", 0, WORD, "DIR", AT(source.proc_root), NODE | CMD_SNAPSHOT, "read this instead of /proc" },
 	{ "plain", 0, FLAG, NULL, AT(plain), CMD_RUN | CMD_DEMO, "no screen: print a line when the verdict changes" },
 	{ "slow", 0, FLAG, NULL, AT(slow), SCREEN, "at most one frame a second, for a slow line" },
 	{ "no-config", 0, FLAG, NULL, AT(no_config), SCREEN | CMD_RECORD, "do not read the configuration file" },
 	{ "list-keys", 0, FLAG, NULL, AT(list_keys), CMD_RUN, "print the actions and their keys, as the configuration file has them" },
-	{ "kmsg", 0, WORD, "FILE", AT(source.kmsg), SOURCES, "read this instead of /dev/kmsg" },
+	{ "kmsg", 0, WORD, "FILE", AT(source.kmsg), NODE, "read this instead of /dev/kmsg" },
 	{ "debug-log", 0, WORD, "FILE", AT(debug_log), ~0u, "append hangtop's own debug log to FILE" },
 	{ "help", 'h', FLAG, NULL, AT(help), ~0u, "this text" },
 	{ "version", 'V', FLAG, NULL, AT(version), ~0u, "versions of hangtop and its libraries" },

@@ -13,10 +13,10 @@
 
 /* Subcommands, as bits: which options each one takes. */
 enum command { CMD_RUN = 1, CMD_RECORD = 2, CMD_REPLAY = 4, CMD_DEMO = 8, CMD_AGENT = 16, CMD_EXPORT = 32, CMD_DOCTOR = 64,
-	CMD_EXPLAIN = 128, CMD_SNAPSHOT = 256 };
+	CMD_EXPLAIN = 128, CMD_SNAPSHOT = 256, CMD_EVIDENCE = 512 };
 
 /* Exit codes (ux.md; man page). */
-enum { EXIT_HEALTHY = 0, EXIT_SUSPECT = 1, EXIT_HUNG = 2, EXIT_UNKNOWN = 3, EXIT_USAGE = 64, EXIT_NO_INPUT = 66, EXIT_NO_TOOL = 69,
+enum { EXIT_HEALTHY = 0, EXIT_SUSPECT = 1, EXIT_HUNG = 2, EXIT_UNKNOWN = 3, EXIT_PARTIAL = 4, EXIT_USAGE = 64, EXIT_NO_INPUT = 66, EXIT_NO_TOOL = 69,
 	EXIT_CANNOT_WRITE = 73, EXIT_NO_PERMISSION = 77, EXIT_INTERRUPTED = 130 };
 
 struct app_options {
@@ -32,7 +32,7 @@ struct app_options {
 	double deadline_s, grace_s;
 	bool all_ranks, import, yes, plain_gdb;
 	bool once, json, read_only, ascii, no_mouse, paused, keep, quiet, help, version, log_from_start, plain, slow, no_config, list_keys;
-	const char *color, *palette, *jsonl, *at, *dump, *scenario, *sources, *debug_log;
+	const char *color, *palette, *jsonl, *at, *dump, *scenario, *sources, *debug_log, *out;
 	const char *file;              /* the operand of replay and export */
 	char **file_list;              /* the operands of explain, in argv */
 	int files;
