@@ -44,7 +44,7 @@ struct evidence {
 	enum { PART_WAITS, PART_RUNS, PART_OVER } state[PARTS_MAX];
 	uv_timer_t tools_end, close;
 	uv_signal_t term, intr;
-	bool searched, closing, interrupted, log_had;
+	bool searched, closing, interrupted, log_told;
 };
 
 static void go_on(struct evidence *e);
@@ -82,8 +82,8 @@ static void note(struct evidence *e, const struct item *item)
 		keep_line(e->summary.amdgpu, sizeof e->summary.amdgpu, text);
 	else if (strncmp(item->path, "gpu/card", 8) == 0)
 		summary_gpu(&e->summary, item->path, text);
-	if (strncmp(item->path, "log/", 4) == 0 && item->state <= EVIDENCE_CUT)
-		e->log_had = true;
+	if (strncmp(item->path, "log/", 4) == 0 && item->state != EVIDENCE_NONE)
+		e->log_told = true;
 	if (strncmp(item->path, "process/", 8) != 0 || strcmp(name, "list.txt") == 0)
 		return;
 	p = (struct evidence_process *)item->context;
@@ -154,7 +154,7 @@ static void on_log_done(struct part *part)
 	struct evidence_piece piece = { .path = "log", .from = "", .at = clock_wall_ms(), .state = EVIDENCE_MISSING, .lost = true,
 		.why = "no log file was found; name it with --log" };
 
-	if (!e->log_had)
+	if (!e->log_told)
 		bundle_add(&e->bundle, &piece);
 	on_done(part);
 }
@@ -327,7 +327,7 @@ static int finish(struct evidence *e, struct error *error)
 	e->summary.took_ms = clock_mono_ms() - e->mono;
 	buf_init(&out, 0);
 	summary_print(&e->summary, &out);
-	bundle_drop_ballast(&e->bundle);
+	bundle_pieces_end(&e->bundle);
 	piece.text = buf_as_span(&out);
 	bundle_add(&e->bundle, &piece);
 	status = bundle_close(&e->bundle, error);

@@ -282,6 +282,20 @@ void bundle_add(struct bundle *b, const struct evidence_piece *p)
 
 /* --- the end --- */
 
+static int by_path(const void *a, const void *b)
+{
+	return strverscmp(((const struct bundle_row *)a)->path, ((const struct bundle_row *)b)->path);
+}
+
+void bundle_pieces_end(struct bundle *b)
+{
+	if (b->rows)
+		qsort(b->row, b->rows, sizeof *b->row, by_path);
+	if (b->ballast >= 0)
+		close(b->ballast);
+	b->ballast = -1;
+}
+
 void bundle_lost(const struct bundle *b, struct buf *out)
 {
 	for (size_t i = 0; i < b->rows; i++) {
@@ -314,6 +328,7 @@ static void print_row(const struct bundle_row *r, struct buf *out)
 int bundle_close(struct bundle *b, struct error *error)
 {
 	static const char zero[TAR_BLOCK * 2];
+	int64_t at = b->rows ? b->row[b->rows - 1].at : 0;
 	struct buf out;
 	int status;
 
@@ -322,7 +337,7 @@ int bundle_close(struct bundle *b, struct error *error)
 		"# check: grep -v '^[#-]' MANIFEST.txt | awk -F'\\t' '{ print $1 \"  \" $3 }' | sha256sum -c\n");
 	for (size_t i = 0; i < b->rows; i++)
 		print_row(&b->row[i], &out);
-	status = write_piece(b, "MANIFEST.txt", buf_as_span(&out), b->rows ? b->row[b->rows - 1].at : 0);
+	status = write_piece(b, "MANIFEST.txt", buf_as_span(&out), at);
 	if (status == 0 && b->tar >= 0)
 		status = write_whole(b->tar, zero, sizeof zero);
 	if (status == 0 && b->tar >= 0 && close(b->tar) < 0)
@@ -335,16 +350,10 @@ int bundle_close(struct bundle *b, struct error *error)
 	return status;
 }
 
-void bundle_drop_ballast(struct bundle *b)
+void bundle_release(struct bundle *b)
 {
 	if (b->ballast >= 0)
 		close(b->ballast);
-	b->ballast = -1;
-}
-
-void bundle_release(struct bundle *b)
-{
-	bundle_drop_ballast(b);
 	if (b->dir >= 0)
 		close(b->dir);
 	if (b->tar >= 0)

@@ -50,8 +50,8 @@ struct bundle {
 /* out NULL: the state folder. */
 int bundle_open(struct bundle *b, const char *out, const char *node, int64_t now, struct error *error);
 void bundle_add(struct bundle *b, const struct evidence_piece *piece);
-/* Give the room for summary and manifest back: only they are written from here on. */
-void bundle_drop_ballast(struct bundle *b);
+/* All pieces but the summary are in: sort them, and give the room for summary and manifest back. */
+void bundle_pieces_end(struct bundle *b);
 /* Append "path: why" of all that was lost, a line each, the same reasons together. */
 void bundle_lost(const struct bundle *b, struct buf *out);
 /* Write the manifest. -1: the bundle is of no use. */

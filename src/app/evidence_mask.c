@@ -60,14 +60,56 @@ static void mask_urls(struct buf *out, struct span line)
 	buf_span(out, line);
 }
 
+/* "--api-key", "--hf-token"; not "--tokenizer" and "--max-num-batched-tokens". */
+static bool is_secret_option(struct span word)
+{
+	static const char *const end[] = { "KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS", "COOKIE" };
+	char upper[64];
+
+	while (word.len && strchr("[(\"',", word.at[0])) /* of a list of words in a log */
+		word = span_sub(word, 1, word.len);
+	while (word.len && strchr("\"',", word.at[word.len - 1]))
+		word.len--;
+	if (!span_starts(word, "--") || word.len >= sizeof upper)
+		return false;
+	for (size_t i = 0; i < word.len; i++)
+		upper[i] = (char)toupper((unsigned char)word.at[i]);
+	for (size_t i = 0; i < sizeof end / sizeof *end; i++)
+		if (span_ends(span_make(upper, word.len), end[i]))
+			return true;
+	return false;
+}
+
+/* A command line in a line: py-spy prints one on top, and servers log theirs. The word behind a secret option goes. */
+static void mask_options(struct buf *out, struct span line)
+{
+	struct span rest = line, word;
+	bool secret = false;
+
+	while (span_word(&rest, &word)) {
+		bool value = secret && !span_starts(word, "-");
+
+		secret = is_secret_option(word);
+		if (!value)
+			continue;
+		buf_add(out, line.at, (size_t)(word.at - line.at));
+		buf_text(out, "***");
+		line = rest;
+	}
+	buf_span(out, line);
+}
+
 static void mask_line(struct buf *out, struct span line)
 {
-	struct buf once;
+	struct buf first, second;
 
-	buf_init(&once, line.len * 2 + 64);
-	text_mask(&once, line);
-	mask_urls(out, buf_as_span(&once));
-	buf_release(&once);
+	buf_init(&first, line.len * 2 + 64);
+	buf_init(&second, line.len * 4 + 64);
+	mask_options(&first, line);
+	text_mask(&second, buf_as_span(&first));
+	mask_urls(out, buf_as_span(&second));
+	buf_release(&first);
+	buf_release(&second);
 }
 
 void evidence_mask_environ(struct buf *out, struct span raw)
@@ -83,12 +125,11 @@ void evidence_mask_environ(struct buf *out, struct span raw)
 		if (!word.len)
 			continue;
 		buf_init(&masked, word.len * 2 + 64);
-		if (is_secret_name(name) || is_token(name, value)) {
-			buf_span(&masked, name);
-			buf_text(&masked, "=***");
-		} else {
-			mask_line(&masked, word);
-		}
+		buf_span(&masked, span_sub(word, 0, word.len - value.len));
+		if (is_secret_name(name) || is_token(name, value))
+			buf_text(&masked, "***");
+		else
+			mask_line(&masked, value);
 		text_scrub(out, buf_as_span(&masked));
 		buf_char(out, '\n');
 		buf_release(&masked);

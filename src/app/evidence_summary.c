@@ -4,9 +4,12 @@
 #include "app/evidence_summary.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "app/evidence_items.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #define SHOWN_MAX 64            /* processes */
@@ -47,6 +50,28 @@ void summary_gpu(struct evidence_summary *s, const char *path, struct span text)
 	buf_char(&s->gpus, '\n');
 }
 
+static int by_line(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In the order of their numbers: they were read at the same time. */
+static void print_gpus(const struct evidence_summary *s, struct buf *out)
+{
+	struct span rest = buf_as_span(&s->gpus), line;
+	char *text[EVIDENCE_GPUS_MAX];
+	int n = 0;
+
+	while (n < EVIDENCE_GPUS_MAX && span_line(&rest, &line))
+		text[n++] = mem_text_n(line.at, line.len);
+	qsort(text, (size_t)n, sizeof *text, by_line);
+	buf_printf(out, "\nGPUs\n%s", n ? "" : "  no files of amdgpu on this node\n");
+	for (int i = 0; i < n; i++) {
+		buf_printf(out, "%s\n", text[i]);
+		free(text[i]);
+	}
+}
+
 static void print_versions(const struct evidence_summary *s, struct buf *out)
 {
 	struct utsname u;
@@ -76,7 +101,7 @@ static void print_processes(const struct evidence_summary *s, struct buf *out)
 	for (int i = 0; i < f->count && i < SHOWN_MAX; i++) {
 		const struct evidence_process *p = &f->process[i];
 
-		buf_printf(out, "  %-8lld %-7s %-8s %c %-24s %.70s\n", (long long)p->pid, *p->role ? p->role : "-", *p->rank ? p->rank : "-", p->state,
+		buf_printf(out, "  %-8lld %-7s %-8s %c %-24.24s %.70s\n", (long long)p->pid, *p->role ? p->role : "-", *p->rank ? p->rank : "-", p->state,
 			*p->wchan ? p->wchan : "-", p->command);
 	}
 	if (f->count > SHOWN_MAX)
@@ -91,7 +116,7 @@ void summary_print(const struct evidence_summary *s, struct buf *out)
 		evidence_stamp(stamp, sizeof stamp, s->started), (double)s->took_ms / 1000);
 	print_versions(s, out);
 	print_processes(s, out);
-	buf_printf(out, "\nGPUs\n%s", s->gpus.len ? buf_string(&s->gpus) : "  no files of amdgpu on this node\n");
+	print_gpus(s, out);
 	buf_printf(out, "\nbundle     %zu pieces, %s; MANIFEST.txt has hashes, origins and times; secrets are masked as ***\n", s->bundle->rows,
 		text_bytes(size, sizeof size, (double)s->bundle->bytes));
 	if (s->bundle->lost) {
