@@ -36,6 +36,7 @@ struct tool {
 	char number[24];
 	int64_t pid;                   /* of whom py-spy is asked */
 	struct child *child;
+	bool again;                    /* second try after a torn read */
 };
 
 /* Text that a person reads and `hangtop explain` understands; one call each, as the gpu source does. */
@@ -48,6 +49,7 @@ static const struct gpu_tool_row {
 };
 
 static void start_next(struct tools *t);
+static void run(struct tool *tool);
 
 /* --- into the bundle --- */
 
@@ -99,6 +101,17 @@ static void why_failed(const struct tool *tool, const struct child_result *r, ch
 	buf_release(&line);
 }
 
+/* py-spy reads a process that goes on meanwhile: what it saw may not hold together. */
+static bool was_torn(struct tool *tool, const struct child_result *r)
+{
+	const char *words, *remedy;
+
+	if (tool->kind != TOOL_DUMP || tool->again || tool->tools->ending || r->timed_out || r->not_started)
+		return false;
+	tool->again = true;
+	return pyspy_error(r->err, &words, &remedy) == PYSPY_RACE;
+}
+
 static void on_done(void *context, const struct child_result *r)
 {
 	struct tool *tool = context;
@@ -110,6 +123,10 @@ static void on_done(void *context, const struct child_result *r)
 	tool->child = NULL;
 	t->running--;
 	t->dumps_running -= tool->kind == TOOL_DUMP;
+	if (!good && was_torn(tool, r)) {
+		run(tool);
+		return;
+	}
 	if (tool->kind == TOOL_VERSION && good)
 		keep_word(t->py_spy_version, sizeof t->py_spy_version, r->out, "py-spy ");
 	if (tool->kind == TOOL_DUMP && good)

@@ -121,7 +121,7 @@ def state_of(pid):
 def whole(demo, folder):
     done = evidence(demo.args + ["--out", folder + "/a", "--py-spy", PY_SPY or "py-spy"])
     rows = manifest(done.path)
-    lost = [(p, r[4]) for p, r in rows.items() if r[2] == "missing"]
+    lost = [(p, r[2], r[4]) for p, r in rows.items() if r[2] in ("missing", "cut")]
     workers = [p for p in rows if p.endswith("/py-spy.txt") and "-worker-" in p]
     good = len(workers) == 4 and all(rows[w][2] == "ok" for w in workers) if PY_SPY else len(workers) == 4
     report(good and (done.returncode == 0) == (not lost) and done.returncode in (0, 4), "stacks and files of every process; the exit status says whether all is there",
