@@ -336,7 +336,7 @@ void options_help(enum command command, const char *name, struct buf *out)
 	}
 }
 
-int options_agent_args(const struct app_options *o, const char **argv, int max)
+int options_words(const struct app_options *o, enum command command, const char **argv, int max)
 {
 	static char number[sizeof row / sizeof row[0]][32];
 	struct app_options plain;
@@ -347,7 +347,7 @@ int options_agent_args(const struct app_options *o, const char **argv, int max)
 		const char *mine = (const char *)o + row[i].at, *normal = (const char *)&plain + row[i].at;
 		bool differs = false;
 
-		if (!(row[i].commands & CMD_AGENT) || row[i].at == AT(sources) || row[i].at == AT(node))
+		if (!(row[i].commands & command) || row[i].at == AT(sources) || row[i].at == AT(node))
 			continue;
 		if (row[i].kind == FLAG)
 			differs = *(const bool *)mine;
@@ -375,4 +375,9 @@ int options_agent_args(const struct app_options *o, const char **argv, int max)
 		}
 	}
 	return n;
+}
+
+int options_agent_args(const struct app_options *o, const char **argv, int max)
+{
+	return options_words(o, CMD_AGENT, argv, max);
 }

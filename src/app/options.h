@@ -42,7 +42,10 @@ struct app_options {
 int options_parse(struct app_options *out, enum command command, const char *name, int argc, char **argv);
 /* Text of --help for a subcommand. */
 void options_help(enum command command, const char *name, struct buf *out);
-/* Append the source options that differ from the defaults, as argv words, for starting an agent. Returns the count. */
+/* Append the options a subcommand takes that differ from the defaults (but for --node), as argv words, for starting it as a child.
+ * Returns the count. The words are valid until the next call. */
+int options_words(const struct app_options *o, enum command command, const char **argv, int max);
+/* The same for an agent. */
 int options_agent_args(const struct app_options *o, const char **argv, int max);
 
 #endif
