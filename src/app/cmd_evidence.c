@@ -24,6 +24,7 @@
 #define TIMEOUT_MIN_MS 8000
 #define TOOLS_END_MS 6500       /* before the end */
 #define CLOSE_MS 2000
+#define STOP_MS 4500             /* after ^C: INT, TERM and KILL to the tools */
 #define PART_MS 5000
 #define FIND_MS 4000
 #define PARTS_AT_ONCE 16
@@ -186,7 +187,7 @@ static void on_found(struct part *part, struct item *item)
 	}
 	on_item(part, item);
 	e->searched = true;
-	if (!e->closing)
+	if (!e->closing && !e->interrupted)
 		add_server(e);
 }
 
@@ -256,7 +257,7 @@ static void go_on(struct evidence *e)
 {
 	bool waits = false;
 
-	for (int i = 0; i < e->parts && e->running < PARTS_AT_ONCE; i++)
+	for (int i = 0; i < e->parts && e->running < PARTS_AT_ONCE && !e->interrupted; i++)
 		if (e->state[i] == PART_WAITS) {
 			e->state[i] = PART_RUNS;
 			e->running++;
@@ -264,8 +265,8 @@ static void go_on(struct evidence *e)
 			part_start(e->part[i], &e->loop);
 		}
 	for (int i = 0; i < e->parts; i++)
-		waits = waits || e->state[i] != PART_OVER;
-	if (!waits && e->searched && tools_over(&e->tools))
+		waits = waits || (e->state[i] == PART_WAITS && !e->interrupted) || e->state[i] == PART_RUNS;
+	if (!waits && (e->searched || e->interrupted) && tools_over(&e->tools))
 		close_bundle(e);
 }
 
@@ -295,8 +296,17 @@ static void on_signal(uv_signal_t *handle, int number)
 	struct evidence *e = handle->data;
 
 	(void)number;
+	if (e->interrupted) {
+		close_bundle(e);
+		return;
+	}
 	e->interrupted = true;
-	close_bundle(e);
+	uv_timer_start(&e->close, on_close, STOP_MS, 0);
+	tools_end(&e->tools);
+	for (int i = 0; i < e->parts; i++)
+		if (e->state[i] == PART_RUNS)
+			part_stop(e->part[i], "interrupted");
+	go_on(e);
 }
 
 static void start_handles(struct evidence *e)
@@ -398,6 +408,7 @@ int cmd_evidence(const struct app_options *options)
 	e->tools = (struct tools){ .loop = &e->loop, .options = options, .bundle = &e->bundle, .changed = on_tools, .context = e };
 	e->summary = (struct evidence_summary){ .node = e->node, .started = clock_wall_ms(), .find = &e->find, .tools = &e->tools, .bundle = &e->bundle };
 	buf_init(&e->summary.gpus, 65536);
+	signal(SIGHUP, SIG_IGN); /* the line to the node breaks when it is needed most, and we end by ourselves */
 	start_handles(e);
 	add_node(e);
 	tools_start(&e->tools);
