@@ -27,6 +27,7 @@
 #define STOP_MS 4500             /* after ^C: INT, TERM and KILL to the tools */
 #define PART_MS 5000
 #define FIND_MS 4000
+#define LOG_WAIT_MS 6000        /* for the environments, whose secrets are masked in the log */
 #define PARTS_AT_ONCE 16
 #define PARTS_MAX (EVIDENCE_PROCESSES_MAX + EVIDENCE_GPUS_MAX + 16)
 
@@ -38,6 +39,8 @@ struct evidence {
 	struct bundle bundle;
 	struct tools tools;
 	struct evidence_summary summary;
+	struct secrets secrets;
+	struct part *log;
 	char *node;
 	int64_t mono;
 	struct part *part[PARTS_MAX]; /* by what matters most, of those that wait */
@@ -149,6 +152,13 @@ static struct part *add_part(struct evidence *e, struct part *part)
 	return part;
 }
 
+static void on_secret(struct part *part, struct span value)
+{
+	struct evidence *e = part->context;
+
+	secrets_add(&e->secrets, value);
+}
+
 static void on_log_done(struct part *part)
 {
 	struct evidence *e = part->context;
@@ -162,14 +172,16 @@ static void on_log_done(struct part *part)
 
 static void add_server(struct evidence *e)
 {
-	struct part *log = NULL;
-
 	if (e->find.count || e->options->source.log)
-		log = add_part(e, items_of_log(&e->find));
-	if (log)
-		log->done = on_log_done;
-	for (int i = 0; i < e->find.count; i++)
-		add_part(e, items_of_process(&e->options->source, &e->find.process[i]));
+		e->log = add_part(e, items_of_log(&e->find, &e->secrets));
+	if (e->log)
+		e->log->done = on_log_done;
+	for (int i = 0; i < e->find.count; i++) {
+		struct part *part = add_part(e, items_of_process(&e->options->source, &e->find.process[i]));
+
+		if (part)
+			part->secret = on_secret;
+	}
 	tools_dump(&e->tools, e->find.process, e->find.count);
 }
 
@@ -253,12 +265,24 @@ static void close_bundle(struct evidence *e)
 	uv_stop(&e->loop);
 }
 
+static bool may_start(const struct evidence *e, int which)
+{
+	if (e->state[which] != PART_WAITS || e->interrupted)
+		return false;
+	if (e->part[which] != e->log || clock_mono_ms() - e->mono > LOG_WAIT_MS)
+		return true;
+	for (int i = 0; i < e->parts; i++)
+		if (e->state[i] != PART_OVER && e->part[i]->secret)
+			return false;
+	return true;
+}
+
 static void go_on(struct evidence *e)
 {
 	bool waits = false;
 
-	for (int i = 0; i < e->parts && e->running < PARTS_AT_ONCE && !e->interrupted; i++)
-		if (e->state[i] == PART_WAITS) {
+	for (int i = 0; i < e->parts && e->running < PARTS_AT_ONCE; i++)
+		if (may_start(e, i)) {
 			e->state[i] = PART_RUNS;
 			e->running++;
 			e->open_parts++;
@@ -379,6 +403,7 @@ static void release(struct evidence *e)
 	bundle_release(&e->bundle);
 	find_release(&e->find);
 	profile_set_release(&e->profiles);
+	secrets_release(&e->secrets);
 	buf_release(&e->summary.gpus);
 	free(e->node);
 	tools_release(&e->tools);

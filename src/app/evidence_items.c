@@ -197,7 +197,7 @@ struct part *items_of_process(const struct source_options *o, struct evidence_pr
 }
 
 /* Where the log source looks: what was said, else output and error of the api process, else the profile's paths. */
-struct part *items_of_log(const struct find *find)
+struct part *items_of_log(const struct find *find, const struct secrets *secrets)
 {
 	const struct source_options *o = &find->options->source;
 	struct part *p = new_part("log", LOG_PATHS_MAX + 3);
@@ -218,7 +218,9 @@ struct part *items_of_log(const struct find *find)
 			add_item(p, path, read_log, find->profile->log_path.item[i]);
 		}
 	}
-	for (int i = 0; i < p->items; i++)
+	for (int i = 0; i < p->items; i++) {
 		p->item[i].cap = EVIDENCE_LOG_MAX * 2; /* masking may make it longer */
+		p->item[i].context = secrets;
+	}
 	return p;
 }

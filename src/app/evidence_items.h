@@ -7,6 +7,7 @@
 #define HANGTOP_APP_EVIDENCE_ITEMS_H
 
 #include "app/evidence_find.h"
+#include "app/evidence_mask.h"
 
 #define EVIDENCE_GPUS_MAX 128
 
@@ -18,7 +19,7 @@ struct part *items_of_kfd(const struct source_options *o, bool processes); /* el
 size_t items_gpus(const struct source_options *o, unsigned card[EVIDENCE_GPUS_MAX]); /* numbers of amdgpu's cards */
 struct part *items_of_gpu(const struct source_options *o, unsigned card);
 struct part *items_of_process(const struct source_options *o, struct evidence_process *p); /* its items have p as context */
-struct part *items_of_log(const struct find *find);
+struct part *items_of_log(const struct find *find, const struct secrets *secrets);
 void part_free(struct part *part);
 
 #endif

@@ -4,10 +4,63 @@
 #include "app/evidence_mask.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 
 #define TOKEN_MIN 20            /* letters of a value that may be a key */
+#define SECRET_MIN 8
+#define SECRET_LONGEST 4096
+
+void secrets_add(struct secrets *s, struct span value)
+{
+	bool digit = false;
+
+	for (size_t i = 0; i < value.len; i++)
+		digit = digit || isdigit((unsigned char)value.at[i]);
+	if (value.len < SECRET_MIN || value.len > SECRET_LONGEST || s->count == SECRETS_MAX || !digit || value.at[0] == '/')
+		return; /* a word or a path would be masked everywhere */
+	for (int i = 0; i < s->count; i++)
+		if (span_is(value, s->value[i]))
+			return;
+	s->value[s->count++] = mem_text_n(value.at, value.len);
+}
+
+void secrets_mask(const struct secrets *s, struct buf *out, struct span text)
+{
+	struct buf now, next;
+
+	buf_init(&now, text.len * 2 + 64);
+	buf_init(&next, text.len * 2 + 64);
+	buf_span(&now, text);
+	for (int i = 0; i < s->count; i++) {
+		struct span rest = buf_as_span(&now);
+		long at = span_find(rest, s->value[i]);
+
+		if (at < 0)
+			continue;
+		buf_clear(&next);
+		for (; at >= 0; at = span_find(rest, s->value[i])) {
+			buf_add(&next, rest.at, (size_t)at);
+			buf_text(&next, "***");
+			rest = span_sub(rest, (size_t)at + strlen(s->value[i]), rest.len);
+		}
+		buf_span(&next, rest);
+		buf_clear(&now);
+		buf_span(&now, buf_as_span(&next));
+	}
+	buf_span(out, buf_as_span(&now));
+	buf_release(&now);
+	buf_release(&next);
+}
+
+void secrets_release(struct secrets *s)
+{
+	for (int i = 0; i < s->count; i++)
+		free(s->value[i]);
+	s->count = 0;
+}
 
 static bool is_secret_name(struct span name)
 {
@@ -112,7 +165,7 @@ static void mask_line(struct buf *out, struct span line)
 	buf_release(&second);
 }
 
-void evidence_mask_environ(struct buf *out, struct span raw)
+void evidence_mask_environ(struct buf *out, struct span raw, struct secrets *found)
 {
 	struct span word;
 
@@ -126,10 +179,13 @@ void evidence_mask_environ(struct buf *out, struct span raw)
 			continue;
 		buf_init(&masked, word.len * 2 + 64);
 		buf_span(&masked, span_sub(word, 0, word.len - value.len));
-		if (is_secret_name(name) || is_token(name, value))
+		if (is_secret_name(name) || is_token(name, value)) {
 			buf_text(&masked, "***");
-		else
+			if (found)
+				secrets_add(found, value);
+		} else {
 			mask_line(&masked, value);
+		}
 		text_scrub(out, buf_as_span(&masked));
 		buf_char(out, '\n');
 		buf_release(&masked);

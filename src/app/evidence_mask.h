@@ -9,8 +9,20 @@
 
 #include "base/buf.h"
 
-/* A raw /proc/PID/environ as lines NAME=value, harmless on a terminal. */
-void evidence_mask_environ(struct buf *out, struct span raw);
+#define SECRETS_MAX 256
+
+/* Values of secrets, to be found again where no name stands before them. */
+struct secrets {
+	char *value[SECRETS_MAX];
+	int count;
+};
+
+void secrets_add(struct secrets *s, struct span value);        /* once each; not what is too short to be told from words */
+void secrets_mask(const struct secrets *s, struct buf *out, struct span text);
+void secrets_release(struct secrets *s);
+
+/* A raw /proc/PID/environ as lines NAME=value, harmless on a terminal. The values masked are added to `found` (may be NULL). */
+void evidence_mask_environ(struct buf *out, struct span raw, struct secrets *found);
 /* Lines; the last one may lack its end. */
 void evidence_mask_text(struct buf *out, struct span text);
 

@@ -95,7 +95,9 @@ static void take_frame(struct part *p, const struct part_frame *f, struct span b
 		buf_span(&item->text, bytes);
 	else if (f->type == FRAME_FROM)
 		snprintf(item->from, sizeof item->from, "%s", text);
-	else
+	else if (f->type == FRAME_SECRET && p->secret)
+		p->secret(p, bytes);
+	else if (f->type == FRAME_END)
 		end_item(p, f->state <= EVIDENCE_NONE ? f->state : EVIDENCE_MISSING, f->lost, text);
 }
 

@@ -42,6 +42,7 @@ struct part {
 	struct item *item;
 	int items;
 	int deadline_ms;
+	void (*secret)(struct part *part, struct span value); /* an environment has it; only to be masked elsewhere. May be NULL */
 	void (*item_done)(struct part *part, struct item *item); /* once an item */
 	void (*done)(struct part *part);       /* after the last item; the part may be freed when part.closed is called */
 	void (*closed)(struct part *part);
@@ -64,7 +65,7 @@ void part_stop(struct part *part, const char *why);
 
 /* --- for evidence_read.c --- */
 
-enum part_frame_type { FRAME_BYTES, FRAME_FROM, FRAME_END };
+enum part_frame_type { FRAME_BYTES, FRAME_FROM, FRAME_SECRET, FRAME_END };
 
 struct part_frame {
 	uint32_t type, len;

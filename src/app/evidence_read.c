@@ -203,6 +203,7 @@ void read_cmdline(struct reading *r, const struct item *item)
 
 void read_environ(struct reading *r, const struct item *item)
 {
+	struct secrets found = { .count = 0 };
 	struct buf raw, masked;
 
 	buf_init(&raw, ENVIRON_MAX);
@@ -213,7 +214,10 @@ void read_environ(struct reading *r, const struct item *item)
 		/* The last variable of one that was cut may be half a name, or half a secret. */
 		if (raw.cut)
 			whole = span_sub(whole, 0, (size_t)(span_find_last(whole, 0) + 1));
-		evidence_mask_environ(&masked, whole);
+		evidence_mask_environ(&masked, whole, &found);
+		for (int i = 0; i < found.count; i++)
+			send_frame(r, FRAME_SECRET, found.value[i], strlen(found.value[i]));
+		secrets_release(&found);
 		reading_say(r, buf_string(&masked), masked.len);
 		if (raw.cut)
 			reading_end(r, EVIDENCE_CUT, "there is more than is kept");

@@ -39,7 +39,7 @@ void read_tree(struct reading *r, const struct item *item);
 /* The files of a folder that context names (separated by blanks), then what is in hwmon; a section each. */
 void read_gpu(struct reading *r, const struct item *item);
 void read_kmsg(struct reading *r, const struct item *item);
-/* The end of a file, lines with secrets masked. */
+/* The end of a file, lines with secrets masked. context: struct secrets of the server's environments, or NULL. */
 void read_log(struct reading *r, const struct item *item);
 /* The same for what /proc/PID/fd/1 (2) leads to, when it is a regular file; 2: not the same as 1. */
 void read_log_fd(struct reading *r, const struct item *item);

@@ -331,15 +331,16 @@ void read_kmsg(struct reading *r, const struct item *item)
 /* --- the server's log --- */
 
 /* From the first whole line on. */
-static void say_log(struct reading *r, int fd, off_t size)
+static void say_log(struct reading *r, int fd, off_t size, const struct secrets *secrets)
 {
 	off_t from = size > (off_t)EVIDENCE_LOG_MAX ? size - (off_t)EVIDENCE_LOG_MAX : 0, at = from;
-	struct buf raw, masked;
+	struct buf raw, masked, whole;
 	struct span text;
 	ssize_t n = 1;
 
 	buf_init(&raw, EVIDENCE_LOG_MAX);
 	buf_init(&masked, EVIDENCE_LOG_MAX * 2);
+	buf_init(&whole, EVIDENCE_LOG_MAX * 2);
 	while (at < size && n > 0) {
 		char block[SMALL];
 
@@ -356,9 +357,14 @@ static void say_log(struct reading *r, int fd, off_t size)
 		reading_end(r, EVIDENCE_CUT, "the last %zu of %lld bytes", text.len, (long long)size);
 	if (n < 0)
 		reading_failed(r, errno);
-	reading_say(r, buf_string(&masked), masked.len);
+	if (secrets)
+		secrets_mask(secrets, &whole, buf_as_span(&masked));
+	else
+		buf_span(&whole, buf_as_span(&masked));
+	reading_say(r, buf_string(&whole), whole.len);
 	buf_release(&raw);
 	buf_release(&masked);
+	buf_release(&whole);
 }
 
 void read_log(struct reading *r, const struct item *item)
@@ -371,7 +377,7 @@ void read_log(struct reading *r, const struct item *item)
 	else if (fd < 0)
 		reading_failed(r, errno);
 	else if (fstat(fd, &st) == 0)
-		say_log(r, fd, st.st_size);
+		say_log(r, fd, st.st_size, item->context);
 	if (fd >= 0)
 		close(fd);
 }

@@ -119,6 +119,8 @@ def state_of(pid):
 
 
 def whole(demo, folder):
+    with open(demo.said["log"], "a") as log:  # as a server that prints what it should not
+        log.write("[atom 00:00:00] cannot log in with %s as me\n" % SECRETS["DB_PASS"])
     done = evidence(demo.args + ["--out", folder + "/a", "--py-spy", PY_SPY or "py-spy"])
     rows = manifest(done.path)
     lost = [(p, r[2], r[4]) for p, r in rows.items() if r[2] in ("missing", "cut")]
@@ -132,7 +134,7 @@ def whole(demo, folder):
     summary = read(done.path, "SUMMARY.txt").decode()
     want = ["worker", "engine", "card1", "busy", "hangtop ", "process"]
     modes = {os.stat(os.path.join(d, f)).st_mode & 0o77 for d, _, files in os.walk(done.path) for f in files} | {os.stat(done.path).st_mode & 0o77}
-    report(all(w in summary for w in want) and modes == {0} and b"[atom" in read(done.path, "log/stdout.log") and
+    report(all(w in summary for w in want) and modes == {0} and b"log in with *** as me" in read(done.path, "log/stdout.log") and
            rows["gpu/kfd-processes.txt"][2] == rows["gpu/rocm-smi.txt"][2] == "ok", "summary, log and GPU state are there, for its owner only", summary)
 
 

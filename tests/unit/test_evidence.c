@@ -66,6 +66,11 @@ static void check_mask(void (*mask)(struct buf *, struct span), const char *in, 
 	free(copy);
 }
 
+static void mask_environ(struct buf *out, struct span raw)
+{
+	evidence_mask_environ(out, raw, NULL);
+}
+
 static void test_mask_environ(void **state)
 {
 	static const struct { const char *in, *want; } row[] = {
@@ -87,8 +92,8 @@ static void test_mask_environ(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-		check_mask(evidence_mask_environ, row[i].in, strlen(row[i].in), row[i].want);
-	check_mask(evidence_mask_environ, "A=1\0KEY=2\0B=3\0", 14, "A=1\nKEY=***\nB=3\n");
+		check_mask(mask_environ, row[i].in, strlen(row[i].in), row[i].want);
+	check_mask(mask_environ, "A=1\0KEY=2\0B=3\0", 14, "A=1\nKEY=***\nB=3\n");
 }
 
 static void test_mask_text(void **state)
@@ -106,6 +111,23 @@ static void test_mask_text(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++)
 		check_mask(evidence_mask_text, row[i].in, strlen(row[i].in), row[i].want);
+}
+
+static void test_secrets_are_found_again(void **state)
+{
+	struct secrets s = { .count = 0 };
+	struct buf out;
+
+	(void)state;
+	buf_init(&out, 0);
+	/* A word, a path and what is short could be anything: only the last is worth looking for. */
+	evidence_mask_environ(&out, span_make("TOKEN=enabled\0KEY=/etc/key1\0PASS=x1\0PASS=hunter2hunter\0PASS=hunter2hunter\0", 73), &s);
+	assert_int_equal(s.count, 1);
+	buf_clear(&out);
+	secrets_mask(&s, &out, span_of("hunter2hunter at hunter2hunte hunter2hunterhunter2hunter"));
+	assert_string_equal(buf_string(&out), "*** at hunter2hunte ******");
+	buf_release(&out);
+	secrets_release(&s);
 }
 
 /* --- readers --- */
@@ -390,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_hash),
 		cmocka_unit_test(test_mask_environ),
 		cmocka_unit_test(test_mask_text),
+		cmocka_unit_test(test_secrets_are_found_again),
 		cmocka_unit_test(test_reader_hangs),
 		cmocka_unit_test(test_reader_cannot_be_killed),
 		cmocka_unit_test(test_reader_dies),
