@@ -136,8 +136,10 @@ int bundle_open(struct bundle *b, const char *out, const char *node, int64_t now
 		error_fix(error, "name another place with --out");
 		return -1;
 	}
-	if (b->ballast >= 0 && posix_fallocate(b->ballast, 0, BALLAST) != 0)
-		b->write_errno = ENOSPC; /* full before we began: the rows will say which pieces */
+	if (b->ballast >= 0 && posix_fallocate(b->ballast, 0, BALLAST) != 0) {
+		close(b->ballast); /* no room for it, or not on this file system: then the manifest takes its chance */
+		b->ballast = -1;
+	}
 	return 0;
 }
 

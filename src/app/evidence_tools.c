@@ -212,10 +212,17 @@ static struct tool *add_tool(struct tools *t, enum tool_kind kind, const char *p
 	return tool;
 }
 
-static char *find_smi(const struct tools *t, const char *name)
+/* The path the user gave; NULL none. */
+static const char *given_smi(const struct tools *t, const char *name)
 {
 	const struct source_options *o = &t->options->source;
-	const char *given = strcmp(name, "rocm-smi") == 0 ? o->rocm_smi : strcmp(name, "amd-smi") == 0 ? o->amd_smi : NULL;
+
+	return strcmp(name, "rocm-smi") == 0 ? o->rocm_smi : strcmp(name, "amd-smi") == 0 ? o->amd_smi : NULL;
+}
+
+static char *find_smi(const struct tools *t, const char *name)
+{
+	const char *given = given_smi(t, name);
 	char path[4096], places[100], *found;
 
 	if (given)
@@ -264,7 +271,8 @@ void tools_start(struct tools *t)
 			for (int k = 0; gpu_row[i].args[k]; k++)
 				tool->argv[k + 1] = gpu_row[i].args[k];
 			if (!path)
-				say(tool, EVIDENCE_NONE, false, "not installed", span_of(""));
+				say(tool, given_smi(t, gpu_row[i].name) ? EVIDENCE_MISSING : EVIDENCE_NONE, given_smi(t, gpu_row[i].name), "not installed",
+					span_of(""));
 		}
 		free(path);
 	}

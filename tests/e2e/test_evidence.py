@@ -18,7 +18,7 @@ HANGTOP = os.path.join(os.environ.get("builddir", "."), "hangtop")
 DEMO = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")), "data", "demo", "demo.py")
 PY_SPY = os.environ.get("HANGTOP_PY_SPY") or shutil.which("py-spy")
 SECRETS = {"HF_TOKEN": "hf_abcDEF0123456789xyz", "DB_PASS": "hunter2hunter2", "ODD": "a1b2c3d4e5f6a7b8c9d0e1f2", "PROXY": "http://me:sesame99@proxy:1/"}
-CHECKS = 11
+CHECKS = 12
 results = []
 
 
@@ -27,11 +27,6 @@ def report(ok, name, why=""):
     print("%s %d - %s" % ("ok" if ok else "not ok", len(results), name), flush=True)
     if not ok:
         print("# " + str(why).replace("\n", "\n# "), flush=True)
-
-
-def skip(name, why):
-    results.append(True)
-    print("ok %d - %s # SKIP %s" % (len(results), name, why), flush=True)
 
 
 class Demo:
@@ -159,20 +154,27 @@ def all_tools_hang(demo, folder):
     report(deaf not in left and slow not in left and flood not in left, "no tool is left behind", left)
 
 
-def stopped_and_ended(demo, folder):
-    stopped, ended = demo.workers()[:2]
-    os.kill(stopped, signal.SIGSTOP)
-    while state_of(stopped) != "T":
+def stopped(demo, folder):
+    worker = demo.workers()[0]
+    os.kill(worker, signal.SIGSTOP)
+    while state_of(worker) != "T":
         time.sleep(0.01)
-    # py-spy is the first to be asked of them; it ends one, so that its files are read, or looked for, in vain.
-    killer = tool(folder, "killer", '[ "$4" = %d ] && kill -9 %d\necho "Process"' % (ended, ended))
-    done = evidence(demo.args + ["--out", folder + "/c", "--py-spy", killer])
-    state = state_of(stopped)
-    os.kill(stopped, signal.SIGCONT)
-    row = manifest(done.path)
-    status = [read(done.path, p).decode() for p in row if "/%d-" % stopped in p and p.endswith("/status")]
-    report(state == "T" and status and "State:\tT" in status[0] and not wrong_hashes(done.path) and done.returncode in (0, 4),
-           "a stopped process stays stopped; one that ends meanwhile is no trouble", "%d %s" % (done.returncode, state))
+    done = evidence(demo.args + ["--out", folder + "/c", "--py-spy", PY_SPY or "py-spy"])
+    state = state_of(worker)
+    os.kill(worker, signal.SIGCONT)
+    status = [read(p).decode() for p in glob.glob(done.path + "/process/%d-*/status" % worker)]
+    report(state == "T" and status and "State:\tT" in status[0] and not wrong_hashes(done.path), "a stopped process is looked at, and stays stopped",
+           "%d %s %s" % (done.returncode, state, status))
+
+
+def ended(demo, folder):
+    worker = demo.workers()[0]
+    # The first py-spy ends one of the processes, so that its files are read, or looked for, in vain.
+    killer = tool(folder, "killer", '[ "$1" = dump ] && kill -9 %d\necho "Process"' % worker)
+    done = evidence(demo.args + ["--out", folder + "/f", "--py-spy", killer])
+    gone = not os.path.exists("/proc/%d" % worker) or state_of(worker) == "Z"
+    report(gone and not wrong_hashes(done.path) and done.returncode in (0, 4) and glob.glob(done.path + "/process/*-api/status"),
+           "a process that ends meanwhile is no trouble", "%d %s" % (done.returncode, done.stderr))
 
 
 def full_disk(demo, folder):
@@ -211,7 +213,8 @@ def main():
         whole(demo, folder)
         all_tools_hang(demo, folder)
         full_disk(demo, folder)
-        stopped_and_ended(demo, folder)
+        stopped(demo, folder)
+        ended(demo, folder)
         no_server(folder)
     finally:
         demo.close()
