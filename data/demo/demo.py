@@ -20,10 +20,14 @@ import tempfile
 import threading
 import time
 
+sys.dont_write_bytecode = True  # this folder is installed, or a source tree
+import gpu_state  # noqa: E402
+
 SCENARIOS = ("healthy", "idle", "loading", "long-decode", "livelock", "cpu-deadlock", "one-rank-behind", "fault", "worker-death")
 HERE = os.path.dirname(os.path.abspath(__file__))
 VRAM = 206141652992
-GPU_ID = 51000
+GPU_ID = gpu_state.GPU_ID
+QUEUE_TYPES = {"HSA": 0, "DMA": 1}      # the kernel's numbers
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 ROCM_SMI = '''#!%s
@@ -115,7 +119,7 @@ class GpuTree:
                                 ("hwmon/hwmon1/freq2_input", 1300e6)):
                 self.number(self.card(i, name), value)
 
-    def processes(self, pids):
+    def processes(self, pids, queues):
         base = os.path.join(self.root, "class/kfd/kfd/proc")
         os.makedirs(base, exist_ok=True)
         for old in os.listdir(base):
@@ -124,9 +128,9 @@ class GpuTree:
         for i, pid in enumerate(pids[:self.count]):
             self.number("class/kfd/kfd/proc/%d/vram_%d" % (pid, GPU_ID + i), VRAM * self.vram[i])
             self.number("class/kfd/kfd/proc/%d/stats_%d/evicted_ms" % (pid, GPU_ID + i), 0)
-            for queue in range(2):
-                self.number("class/kfd/kfd/proc/%d/queues/%d/gpuid" % (pid, queue), GPU_ID + i)
-                self.number("class/kfd/kfd/proc/%d/queues/%d/type" % (pid, queue), 0)
+            for queue in queues[pid]:
+                for name, value in (("gpuid", GPU_ID + i), ("type", QUEUE_TYPES[queue["type"]]), ("size", queue["size"])):
+                    self.number("class/kfd/kfd/proc/%d/queues/%d/%s" % (pid, queue["qid"], name), value)
 
 
 class Load:
@@ -181,9 +185,11 @@ class Demo:
             f.write(ROCM_SMI % (sys.executable, self.path["sys"], args.tp))
         os.chmod(self.path["rocm-smi"], 0o755)
         with open(self.path["state"], "wb") as f:
-            f.write(b"L" * max(args.tp, 1))
+            f.write(b"L" * args.tp + bytes(9 * args.tp))
+        self.gpu = gpu_state.GpuState(self.dir, args.tp)
+        self.gpu.write(b"L" * args.tp + bytes(9 * args.tp), [])
         env = dict(os.environ, PYTHONPATH=HERE, PYTHONDONTWRITEBYTECODE="1", PYTHONUNBUFFERED="1", HANGTOP_DEMO_STATE=self.path["state"],
-                   HANGTOP_DEMO_READY=self.path["ready"], HANGTOP_DEMO_SCENARIO=args.scenario,
+                   HANGTOP_DEMO_READY=self.path["ready"], HANGTOP_DEMO_GPU=self.gpu.path, HANGTOP_DEMO_SCENARIO=args.scenario,
                    HANGTOP_DEMO_HANG_AFTER=str(args.hang_after), HANGTOP_DEMO_SEED=str(args.seed))
         log = open(self.path["atom_server.log"], "ab")
         self.api = subprocess.Popen([sys.executable, "-m", "atom.entrypoints.openai_server", "--model", "/data/DeepSeek-demo", "-tp",
@@ -192,6 +198,7 @@ class Demo:
         log.close()
         print(json.dumps({"pid": self.api.pid, "port": self.port, "url": "http://127.0.0.1:%d" % self.port, "dir": self.dir,
                           "log": self.path["atom_server.log"], "sys_root": self.path["sys"], "rocm_smi": self.path["rocm-smi"],
+                          "rocgdb": os.path.join(HERE, "rocgdb"), "gpu": self.gpu.path,
                           "scenario": args.scenario}), flush=True)
 
     def workers(self):
@@ -201,12 +208,13 @@ class Demo:
 
     def tick(self):
         with open(self.path["state"], "rb") as f:
-            letters = bytearray(f.read())
+            state = f.read()
         pids = self.workers()
+        letters = state[:self.args.tp]
         if os.path.exists(self.path["ready"]) and len(pids) < self.args.tp:
-            letters = bytearray(b"G" * self.args.tp)
-        self.tree.update(bytes(letters))
-        self.tree.processes(pids)
+            letters = b"G" * self.args.tp
+        self.tree.update(letters)
+        self.tree.processes(pids, self.gpu.write(state, pids))
 
     def run(self):
         load = Load(self.port, self.args.scenario)

@@ -11,14 +11,17 @@ from torch.distributed import distributed_c10d
 
 
 def attention(seconds):
+    state.launch(b"a")
     time.sleep(seconds)
 
 
 def mlp(seconds):
+    state.launch(b"m")
     time.sleep(seconds)
 
 
 def sample_tokens(seconds):
+    state.launch(b"s")
     time.sleep(seconds)
 
 

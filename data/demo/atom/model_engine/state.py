@@ -1,6 +1,10 @@
-"""Part of the hangtop demo server: one byte a rank, in a file shared with the supervisor, that says what its GPU does."""
+"""Part of the hangtop demo server: a file shared with the supervisor that says what the GPU of each rank does.
+
+A letter a rank, then of each rank nine bytes: the letter of the kernel it launched last, and how many it has launched.
+"""
 import mmap
 import os
+import struct
 
 IDLE, WORK, SPIN, HOST, LOAD, GONE = b"I", b"W", b"S", b"H", b"L", b"G"
 _map = None
@@ -18,6 +22,14 @@ def open_for(rank):
 def put(letter):
     if _map is not None:
         _map[_rank:_rank + 1] = letter
+
+
+def launch(kernel):
+    """The GPU gets a kernel: a attention, m mlp, c collective, s sampler."""
+    if _map is not None:
+        at = len(_map) // 10 + 9 * _rank
+        launched = struct.unpack_from("<Q", _map, at + 1)[0]
+        struct.pack_into("<cQ", _map, at, kernel, launched + 1)
 
 
 def die_with_parent():
