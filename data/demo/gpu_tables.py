@@ -350,3 +350,4 @@ _gpu = Gpu(0)
 unwinder, frames = WaveUnwinder("hangtop-demo-wave"), WaveFrames()
 unwinder.enabled = False
 install()
+gdb.events.stop.connect(lambda event: gpu())    # an attach ends with one: the symbols are there for the first command
