@@ -83,10 +83,6 @@ class Demo:
                 return pid
         return None
 
-    def end(self):
-        self.process.stdin.close()
-        return self.process.wait(timeout=15)
-
 
 def children(pid):
     return [int(c) for task in os.listdir("/proc/%d/task" % pid) for c in read("/proc/%d/task/%s/children" % (pid, task)).split()]
@@ -118,7 +114,7 @@ def waves(lines):
 
 
 def pointers(lines):
-    return [m.group(4, 5) for m in (re.fullmatch(QUEUE_HSA, line) for line in lines) if m]
+    return [(int(m.group(4)), int(m.group(5))) for m in (re.fullmatch(QUEUE_HSA, line) for line in lines) if m]
 
 
 def runs(pid):
@@ -131,7 +127,7 @@ def tables(demo, pid, tables, text):
     report(lines_like(tables["info agents"], agents), "info agents: a row a GPU, in the layout of rocgdb")
     queues = tables["info queues"]
     wrong = lines_like(queues, [re.escape(QUEUES), QUEUE_HSA, QUEUE_HSA, QUEUE_DMA])
-    if pointers(queues) and int(pointers(queues)[0][1]) - int(pointers(queues)[0][0]) != 1:
+    if [write - read for read, write in pointers(queues)] != [1, 0]:
         wrong.append("not one packet is pending: %s" % queues[1])
     report(wrong, "info queues: two with pointers, one of copies without")
     dispatches = tables["info dispatches"]
@@ -325,7 +321,9 @@ def main():
             report(idle(rocgdb(demos["cpu-deadlock"].workers()[0], *ALL)[0]), "CPU-side deadlock: queues idle, nothing in flight")
             moving(demos["long-decode"])
     finally:
-        codes = [demo.end() for demo in demos.values()]
+        for demo in demos.values():
+            demo.process.stdin.close()
+        codes = [demo.process.wait(timeout=15) for demo in demos.values()]
         left = os.listdir(folder)
         shutil.rmtree(folder, ignore_errors=True)
     report([codes, left] if any(codes) or left else [], "the demos end and leave nothing behind")
