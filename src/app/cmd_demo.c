@@ -204,6 +204,7 @@ int cmd_demo(const struct app_options *given)
 	options.source.url = answer_text(&demo, "url");
 	options.source.sys_root = answer_text(&demo, "sys_root");
 	options.source.rocm_smi = answer_text(&demo, "rocm_smi");
+	options.gdb = options.gdb ? options.gdb : answer_text(&demo, "rocgdb");
 	options.source.engine = "atom";
 	options.source.log_from_start = options.log_from_start = true;
 	session.settle_ms = (int64_t)((options.hang_after_s + options.stall_s * 0.5) * 1000) + QUIET_EXTRA_MS;

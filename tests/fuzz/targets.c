@@ -23,6 +23,7 @@
 #include "parse/proc_files.h"
 #include "parse/pyspy.h"
 #include "parse/rocm_smi.h"
+#include "parse/wave_groups.h"
 #include "transport/frame.h"
 
 #include "../unit/profile_file.h"
@@ -309,6 +310,19 @@ static void target_text(struct span text)
 	buf_release(&again);
 }
 
+static void target_wave_groups(struct span text)
+{
+	struct wave_group group;
+	struct span rest = text;
+	int n = 0;
+
+	while (wave_group_next(&rest, &group)) {
+		FUZZ_EXPECT(group.active <= group.lanes_known);
+		FUZZ_EXPECT(!group.code.len || (group.code.at >= text.at && group.code.at + group.code.len <= text.at + text.len));
+		FUZZ_EXPECT(n++ < (1 << 22));
+	}
+}
+
 static void on_frame(void *context, struct span line)
 {
 	size_t *sum = context;
@@ -358,5 +372,6 @@ const struct fuzz_target fuzz_targets[] = {
 	{ "proc", target_proc },
 	{ "text", target_text },
 	{ "frame", target_frame },
+	{ "wave_groups", target_wave_groups },
 };
 const size_t fuzz_target_count = sizeof fuzz_targets / sizeof *fuzz_targets;
