@@ -27,6 +27,8 @@ static const struct {
 	{ "log", PANEL_LOG, REQUEST_NONE, false },
 	{ "events", PANEL_EVENTS, REQUEST_NONE, false },
 	{ "sources", PANEL_SOURCES, REQUEST_NONE, false },
+	{ "snapshots", PANEL_SNAPSHOT, REQUEST_NONE, false },
+	{ "evidence", PANEL_NONE, REQUEST_EVIDENCE, false },
 	{ "help", PANEL_HELP, REQUEST_NONE, false },
 };
 

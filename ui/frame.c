@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/snapshots.h"
 
 /* --- line 1 --- */
 
@@ -105,6 +106,31 @@ void frame_reason(struct canvas *c, const struct view *view, bool whole, int y)
 		if (text_width(rest) > c->w)
 			canvas_text(c, c->w - 1, y, 1, STYLE_DIM, span_of("…"));
 	}
+	buf_release(&clean);
+}
+
+void frame_alarm(struct canvas *c, const struct view *view, int y)
+{
+	static struct snapshots all;
+	const struct snapshot_seen *s;
+	struct buf clean;
+	int64_t pid = 0;
+
+	if (!model_event(view->model, KIND_snapshot, 0))
+		return;
+	snapshots_gather(&all, view->model);
+	s = snapshots_alarm(&all, view->model);
+	if (!s)
+		return;
+	observation_get_int(s->last, SNAPSHOT_pid, &pid);
+	buf_init(&clean, 1024);
+	buf_printf(&clean, " !! AFTER A SNAPSHOT pid %lld: ", (long long)pid);
+	text_scrub(&clean, panel_field(s->last, SNAPSHOT_verify_detail));
+	if (observation_text_is(s->last, SNAPSHOT_verified, "stopped"))
+		buf_printf(&clean, "; kill -CONT %lld", (long long)pid);
+	buf_text(&clean, "  (v, Enter: seen)");
+	canvas_fill(c, (struct rect){ 0, y, c->w, 1 }, STYLE_BADGE_BAD);
+	canvas_text(c, 0, y, c->w, STYLE_BADGE_BAD, buf_as_span(&clean));
 	buf_release(&clean);
 }
 

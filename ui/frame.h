@@ -17,6 +17,8 @@ struct frame_bar {
 };
 
 void frame_verdict(struct canvas *c, const struct view *view, bool ascii);
+/* The alarm of a snapshot in place of the reason: the loudest thing on the screen. Nothing when there is none. */
+void frame_alarm(struct canvas *c, const struct view *view, int y);
 void frame_reason(struct canvas *c, const struct view *view, bool whole, int y);
 void frame_title(struct canvas *c, const struct view *view, const struct panel *panel, const struct list *list, int y);
 void frame_keys(struct canvas *c, const struct view *view, enum panel_id shown, const char *message, int y,

@@ -18,6 +18,8 @@ struct binding binding_table[] = {
 	{ ACTION_OPEN, GROUP_PANEL, ON(LOG), { UI_KEY_ENTER }, "open", "the whole line, its file and offset" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(EVENTS), { UI_KEY_ENTER }, "open",
 		"evidence and next step; on a bookmark: go there in time" },
+	{ ACTION_OPEN, GROUP_PANEL, ON(SNAPSHOT), { UI_KEY_ENTER }, "open", "instructions, frames, checks, command and output; an alarm is acknowledged" },
+	{ ACTION_YES, GROUP_PANEL, ON(SNAPSHOT), { 'y' }, "yes", "pressed twice: take the snapshot that is proposed" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(SERVER) | ON(SOURCES), { UI_KEY_ENTER }, "open", "the whole text of the line" },
 
 	{ ACTION_PANEL, GROUP_MOVE, 0, { '1', '2', '3', '4', '5', '6', '7', '8', '9' }, "panel", "panel by its number" },
@@ -59,6 +61,9 @@ struct binding binding_table[] = {
 	{ ACTION_STACKS, GROUP_DO, 0, { 's' }, "stacks", "take the stacks of all ranks (stops nothing)" },
 	{ ACTION_CLASSES, GROUP_DO, 0, { 'c' }, "classes", "stack classes" },
 	{ ACTION_WAVES, GROUP_DO, 0, { 'w' }, "waves", "GPU faults, waves and queues" },
+	{ ACTION_SNAPSHOT, GROUP_DO, 0, { 'S' }, "snapshot", "propose a GPU snapshot (rocgdb) of the rank that stands out; nothing is done yet" },
+	{ ACTION_SNAPSHOTS, GROUP_DO, 0, { 'v' }, "snapshots", "the snapshots taken" },
+	{ ACTION_EVIDENCE, GROUP_DO, 0, { 'x' }, "evidence", "all evidence that can be had without touching anything, into a folder" },
 	{ ACTION_PID, GROUP_DO, 0, { 'o' }, "pid", "watch a process by its PID" },
 	{ ACTION_COMMAND, GROUP_DO, 0, { ':' }, "command", "command: goto TIME, note TEXT, help, quit, or a panel's name" },
 

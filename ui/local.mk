@@ -21,6 +21,7 @@ libui_a_SOURCES = \
 	ui/panel_overview.c \
 	ui/panel_ranks.c \
 	ui/panel_server.c \
+	ui/panel_snapshot.c \
 	ui/panel_sources.c \
 	ui/panel_stacks.c \
 	ui/panel_waves.c \

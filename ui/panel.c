@@ -23,6 +23,7 @@ const struct panel panel_table[PANEL_COUNT] = {
 	[PANEL_LOG] = { PANEL_LOG, "Log", true, false, true, panel_log },
 	[PANEL_EVENTS] = { PANEL_EVENTS, "Events", true, false, true, panel_events },
 	[PANEL_SOURCES] = { PANEL_SOURCES, "Sources", false, false, false, panel_sources },
+	[PANEL_SNAPSHOT] = { PANEL_SNAPSHOT, "Snapshot", false, false, false, panel_snapshot },
 	[PANEL_HELP] = { PANEL_HELP, "Help", false, false, false, panel_help },
 };
 

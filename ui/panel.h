@@ -43,6 +43,7 @@ void panel_waves(struct build *b);
 void panel_log(struct build *b);
 void panel_events(struct build *b);
 void panel_sources(struct build *b);
+void panel_snapshot(struct build *b);
 void panel_help(struct build *b);
 
 /* --- values --- */

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "model/snapshots.h"
 #include "ui/command.h"
 #include "ui/frame.h"
 #include "ui/keys.h"
@@ -31,6 +32,7 @@ struct ui {
 	char old_filter[LIST_TEXT_MAX]; /* to come back to on Esc */
 	struct frame_bar bar;
 	bool zoom;
+	char armed[80]; /* id of the snapshot that the next y takes; "" none */
 	int w, h; /* of the last frame */
 	char message[200]; /* our own; goes with the next key */
 };
@@ -271,11 +273,62 @@ static void back(struct ui *ui, int key, const struct view *view, struct request
 	}
 }
 
+/* --- the snapshot --- */
+
+static void propose_snapshot(struct ui *ui, const struct view *view, struct request *request)
+{
+	if (view->read_only) {
+		say(ui, "read only: nothing touches a process of the server");
+		return;
+	}
+	show(ui, PANEL_SNAPSHOT);
+	ask(request, REQUEST_SNAPSHOT, 0, "");
+}
+
+/* The first y arms, the second asks; any other key forgets it. */
+static void yes(struct ui *ui, const struct view *view, struct request *request)
+{
+	static struct snapshots all;
+	const struct snapshot_seen *s = &all.seen[0];
+	char text[sizeof ui->message];
+	int64_t pid = 0;
+
+	snapshots_gather(&all, view->model);
+	if (view->read_only || !all.count || !snapshot_is(s, "preview") || !observation_get_int(s->last, SNAPSHOT_pid, &pid)) {
+		say(ui, view->read_only ? "read only: no snapshot can be taken" : "nothing is proposed: S does");
+		return;
+	}
+	if (strlen(ui->armed) == s->id.len && memcmp(ui->armed, s->id.at, s->id.len) == 0) {
+		ui->armed[0] = 0;
+		ask(request, REQUEST_SNAPSHOT, pid, "");
+		return;
+	}
+	snprintf(ui->armed, sizeof ui->armed, "%.*s", (int)s->id.len, s->id.at);
+	snprintf(text, sizeof text, "y again stops pid %lld for a moment and looks at it; any other key forgets it", (long long)pid);
+	say(ui, text);
+}
+
+/* Enter on the snapshot with the alarm: it was seen. */
+static void acknowledge(struct ui *ui, const struct view *view, struct request *request)
+{
+	static struct snapshots all;
+	const struct snapshot_seen *s;
+	char id[80];
+
+	snapshots_gather(&all, view->model);
+	s = snapshots_alarm(&all, view->model);
+	if (!s || view->mode != VIEW_LIVE)
+		return;
+	snprintf(id, sizeof id, "%.*s", (int)s->id.len, s->id.at);
+	ask(request, REQUEST_ACKNOWLEDGE, 0, id);
+	say(ui, "acknowledged");
+}
+
 static void turn_panel(struct ui *ui, int by)
 {
 	int panel = ui->panel == PANEL_HELP ? (int)ui->before_help : (int)ui->panel;
 
-	panel = (panel - PANEL_OVERVIEW + by + PANEL_SOURCES) % PANEL_SOURCES + PANEL_OVERVIEW;
+	panel = (panel - PANEL_OVERVIEW + by + PANEL_SNAPSHOT) % PANEL_SNAPSHOT + PANEL_OVERVIEW;
 	show(ui, (enum panel_id)panel);
 }
 
@@ -335,6 +388,7 @@ static const struct {
 	int64_t n;
 } requests[] = {
 	{ ACTION_STACKS, REQUEST_STACKS, 0 },
+	{ ACTION_EVIDENCE, REQUEST_EVIDENCE, 0 },
 	{ ACTION_PAUSE, REQUEST_PAUSE, 0 },
 	{ ACTION_LIVE, REQUEST_LIVE, 0 },
 	{ ACTION_NEXT_SAMPLE, REQUEST_STEP, 1 },
@@ -383,6 +437,17 @@ static void act(struct ui *ui, enum action action, int key, const struct view *v
 		break;
 	case ACTION_OPEN:
 		open_row(ui, request);
+		if (ui->panel == PANEL_SNAPSHOT)
+			acknowledge(ui, view, request);
+		break;
+	case ACTION_SNAPSHOT:
+		propose_snapshot(ui, view, request);
+		break;
+	case ACTION_YES:
+		yes(ui, view, request);
+		break;
+	case ACTION_SNAPSHOTS:
+		show(ui, PANEL_SNAPSHOT);
 		break;
 	case ACTION_ZOOM:
 		ui->zoom = !ui->zoom;
@@ -418,6 +483,8 @@ bool ui_key(struct ui *ui, int key, const struct view *view, struct request *req
 		return true;
 	}
 	b = keys_find(key, ui->panel);
+	if (!b || b->action != ACTION_YES)
+		ui->armed[0] = 0;
 	if (!b)
 		return key == UI_KEY_RESIZE;
 	build(ui, view); /* the rows of now, for the cursor to move over */
@@ -495,6 +562,7 @@ void ui_draw(struct ui *ui, struct canvas *c, const struct view *view)
 			frame_title(c, view, panel, current(ui), 2);
 	}
 	list_draw(current(ui), &ui->rows, c, place);
+	frame_alarm(c, view, 1);
 	if (ui->prompt.kind != PROMPT_NONE)
 		prompt_draw(&ui->prompt, c, c->h - 1);
 	else if (!ui->zoom || message) {

@@ -415,6 +415,21 @@ void live_snapshot(struct live *live, const struct rank *rank, bool take)
 	buf_release(&line);
 }
 
+void live_acknowledge(struct live *live, const char *id)
+{
+	struct observation o;
+	int64_t now = live_now(live);
+	char argv[100];
+
+	snprintf(argv, sizeof argv, "[\"%s\"]", id);
+	observation_init(&o, KIND_action, live->node, now);
+	observation_text(&o, ACTION_what, "acknowledge");
+	observation_text(&o, ACTION_who, "key");
+	observation_text(&o, ACTION_argv, argv);
+	observation_int(&o, ACTION_started, now);
+	observe(live, &o, now);
+}
+
 void live_pid(struct live *live, int64_t pid)
 {
 	char line[80];

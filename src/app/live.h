@@ -29,6 +29,8 @@ void live_flush(struct live *live);                    /* hand over to the write
 void live_stacks(struct live *live, const char *why);
 /* Ask for the snapshot of a worker: what would be done (take false), or to do it. */
 void live_snapshot(struct live *live, const struct rank *rank, bool take);
+/* The alarm of a snapshot was seen: an audit row. */
+void live_acknowledge(struct live *live, const char *id);
 void live_pid(struct live *live, int64_t pid);         /* watch this server from now on */
 /* A note or bookmark by the user. */
 void live_note(struct live *live, enum kind kind, const char *text, int64_t at);

@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "app/explain_data.h"
+#include "app/paths.h"
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "transport/child.h"
 #include "ui/human_time.h"
 #include "ui/keys.h"
 #include "ui/term.h"
@@ -25,6 +27,8 @@
 #define SLOW_MS 1000            /* --slow: between any frames but those a key asks for */
 #define PLAY_MS 50
 #define KEYS_A_TURN 64
+#define EVIDENCE_ARGS 60
+#define EVIDENCE_MS 25000       /* it ends itself within 20 s */
 
 struct screen {
 	uv_loop_t *loop;
@@ -33,6 +37,7 @@ struct screen {
 	struct canvas canvas;
 	struct kernel_set kernels;
 	struct live *live;
+	struct child *evidence;        /* hangtop evidence is at work */
 	struct replay *replay;         /* the recording shown; in a live session: while paused */
 	bool playing, scrubbed;        /* scrubbed: moved away from where it was paused */
 	double speed;
@@ -322,6 +327,81 @@ static void leave_note(struct screen *s, const struct request *r)
 	screen_message(s, r->kind == REQUEST_MARK ? "bookmark set" : "note taken");
 }
 
+/* One handle or child less; the last frees the screen. */
+static void let_go(struct screen *s)
+{
+	if (--s->open_handles > 0)
+		return;
+	ui_free(s->ui);
+	canvas_release(&s->canvas);
+	kernels_release(&s->kernels);
+	free(s);
+}
+
+/* Propose one of the rank that stands out, or take the one that was proposed (its pid in n). */
+static void snapshot(struct screen *s, const struct request *r)
+{
+	const struct rank *rank;
+	char text[160];
+
+	if (!s->live) {
+		screen_message(s, "a recording: its processes cannot be looked at now");
+		return;
+	}
+	back_to_live(s);
+	rank = r->n ? ranks_by_pid(live_core(s->live)->ranks, r->n) : ranks_suspect(live_core(s->live)->ranks);
+	if (!rank) {
+		screen_message(s, r->n ? "that process is no longer a rank of the server" : "no rank is known: nothing to take a snapshot of");
+		return;
+	}
+	live_snapshot(s->live, rank, r->n != 0);
+	snprintf(text, sizeof text, r->n ? "stacks first, then the debugger: rank %.32s" : "checking whether a snapshot of rank %.32s may be taken", rank->name);
+	screen_message(s, text);
+}
+
+static void on_evidence(void *context, const struct child_result *result)
+{
+	struct screen *s = context;
+	struct span path = span_trim(result->out);
+	char text[200];
+
+	s->evidence = NULL;
+	if (result->exit == 0 || result->exit == EXIT_PARTIAL || (result->exit == EXIT_UNKNOWN && path.len))
+		snprintf(text, sizeof text, "evidence%s: %.*s", result->exit == 0 ? "" : ", something is missing (SUMMARY.txt says what)",
+			(int)(path.len < 120 ? path.len : 120), path.at);
+	else
+		snprintf(text, sizeof text, "no evidence written: %.*s", (int)(result->err.len < 120 ? result->err.len : 120), result->err.at);
+	if (!s->closing)
+		screen_message(s, text);
+	if (s->live && !s->closing)
+		live_note(s->live, KIND_note, text, 0);
+	let_go(s);
+}
+
+static void write_evidence(struct screen *s)
+{
+	const char *argv[EVIDENCE_ARGS];
+	char *self;
+	int n = 0;
+
+	if (!s->live || s->evidence) {
+		screen_message(s, s->live ? "evidence is being written already" : "a recording: there is nothing to look at now");
+		return;
+	}
+	back_to_live(s);
+	self = path_self();
+	argv[n++] = self;
+	argv[n++] = "evidence";
+	n += options_words(s->options, CMD_EVIDENCE, argv + n, EVIDENCE_ARGS - n - 3);
+	argv[n++] = "--node";
+	argv[n++] = live_core(s->live)->node;
+	argv[n] = NULL;
+	s->open_handles++;
+	s->evidence = child_run(s->loop, &(struct child_options){ .argv = argv, .deadline_ms = EVIDENCE_MS, .done = on_evidence, .context = s });
+	free(self);
+	screen_message(s, "writing all that can be read without touching anything: up to 20 s");
+}
+
 static void watch_pid(struct screen *s, const char *text)
 {
 	int64_t pid;
@@ -381,6 +461,16 @@ static void obey(struct screen *s, const struct request *r)
 		break;
 	case REQUEST_SUSPEND:
 		term_suspend();
+		break;
+	case REQUEST_SNAPSHOT:
+		snapshot(s, r);
+		break;
+	case REQUEST_ACKNOWLEDGE:
+		if (s->live)
+			live_acknowledge(s->live, r->text);
+		break;
+	case REQUEST_EVIDENCE:
+		write_evidence(s);
 		break;
 	case REQUEST_PID:
 		watch_pid(s, r->text);
@@ -509,19 +599,14 @@ void screen_on_quit(struct screen *s, void (*quit)(void *, int), void *context)
 
 static void on_closed(uv_handle_t *handle)
 {
-	struct screen *s = handle->data;
-
-	if (--s->open_handles > 0)
-		return;
-	ui_free(s->ui);
-	canvas_release(&s->canvas);
-	kernels_release(&s->kernels);
-	free(s);
+	let_go(handle->data);
 }
 
 void screen_close(struct screen *s)
 {
 	s->closing = true;
+	if (s->evidence)
+		child_cancel(s->evidence);
 	term_close();
 	if (s->replay && s->live)
 		replay_close(s->replay);

@@ -309,3 +309,32 @@ void ranks_build(struct ranks *out, const struct model *m)
 			out->rank[c->members[i]].class = k;
 	}
 }
+
+const struct rank *ranks_suspect(const struct ranks *ranks)
+{
+	const struct rank *best = NULL;
+
+	for (int i = 0; i < ranks->count; i++) {
+		const struct rank *r = &ranks->rank[i];
+		bool odd = r->class >= 0 && ranks->class[r->class].odd;
+		int64_t since = r->stack ? r->stack->same_since : 0;
+
+		if (r->ended)
+			continue;
+		if (odd)
+			return r;
+		if (!best || (since && (!best->stack || since < best->stack->same_since)))
+			best = r;
+	}
+	return best;
+}
+
+const struct rank *ranks_by_pid(const struct ranks *ranks, int64_t pid)
+{
+	int64_t of;
+
+	for (int i = 0; i < ranks->count; i++)
+		if (observation_get_int(ranks->rank[i].process, PROCESS_pid, &of) && of == pid)
+			return &ranks->rank[i];
+	return NULL;
+}

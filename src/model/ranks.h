@@ -49,6 +49,9 @@ struct ranks {
 
 /* Build from the model (heavy struct: allocate once and reuse). Workers only, ordered by rank; the engine cores when there are none. */
 void ranks_build(struct ranks *out, const struct model *m);
+/* Whom to look at first: a live one of the odd class, else the one that has stood still the longest, else the first. NULL without any. */
+const struct rank *ranks_suspect(const struct ranks *ranks);
+const struct rank *ranks_by_pid(const struct ranks *ranks, int64_t pid);
 /* Fold names like TP0 TP1 TP3 into "TP[0-1,3]" (also numbers and DP1_TP3). */
 void ranks_fold(const struct rank *rank, const int *member, int count, char *out, size_t size);
 
