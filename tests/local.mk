@@ -26,6 +26,7 @@ include $(srcdir)/tests/unit/snapshot.mk
 include $(srcdir)/tests/unit/app.mk
 include $(srcdir)/tests/unit/doctor.mk
 include $(srcdir)/tests/unit/evidence.mk
+include $(srcdir)/tests/unit/guard.mk
 include $(srcdir)/tests/e2e/local.mk
 include $(srcdir)/tests/bench/local.mk
 include $(srcdir)/tests/fuzz/local.mk

@@ -179,11 +179,11 @@ static bool agent_loaded(const struct guard_facts *f)
 static void check_agent(const struct guard_facts *f, struct guard_row *row)
 {
 	if (agent_loaded(f) || strstr(f->tools_lib, "rocm-debug-agent")) {
-		guard_say(row, GUARD_REFUSED, "the ROCm debug agent holds the one debug slot of this process (%s): rocgdb would stop it and see no queues",
+		guard_say(row, GUARD_REFUSED, "the ROCm debug agent holds the one debug slot of this process (%.90s): rocgdb would stop it and see no queues",
 			f->agent_thread == 1 ? "thread RocrDebugAgent" : f->agent_mapped == 1 ? "librocm-debug-agent in maps" : f->tools_lib);
 		guard_mend(row, "start the server without HSA_TOOLS_LIB; the agent itself prints waves at a fault");
 	} else if (f->tools_lib[0]) {
-		guard_say(row, GUARD_UNKNOWN, "HSA_TOOLS_LIB=%s: whether that tool holds the debug slot is not known", f->tools_lib);
+		guard_say(row, GUARD_UNKNOWN, "HSA_TOOLS_LIB=%.120s: whether that tool holds the debug slot is not known", f->tools_lib);
 	} else if (f->agent_mapped < 0) {
 		guard_say(row, GUARD_UNKNOWN, "maps cannot be read: the debug agent may be loaded%s",
 			f->agent_thread == 0 ? ", though none of its threads is there" : "");
