@@ -29,7 +29,11 @@ static inline void bed_write(const char *path, const char *text)
 	char *copy = strdup(text), *folders = strdup(path);
 	FILE *f;
 
-	tree_folders(folders);
+	*strrchr(folders, '/') = 0;
+	if (access(folders, F_OK) != 0) {
+		folders[strlen(folders)] = '/';
+		tree_folders(folders);
+	}
 	remove(path);
 	if (!strncmp(text, "->", 2)) {
 		if (symlink(text + 2, path) != 0)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,7 +52,10 @@ static enum guard_state state_of(const struct guard_options *options, const char
 
 /* --- environments --- */
 
-static int look_at(const struct environment *e, struct guard_row row[GUARD_ROWS_MAX])
+/* What the guard says of each environment, found once for the tests that ask. */
+static struct verdict { struct guard_row row[GUARD_ROWS_MAX]; int count; } verdict[ENVIRONMENTS];
+
+static void look_at(const struct environment *e, struct verdict *out)
 {
 	struct guard_facts facts;
 	struct guard_bed bed;
@@ -65,7 +69,15 @@ static int look_at(const struct environment *e, struct guard_row row[GUARD_ROWS_
 	if (e->facts)
 		e->facts(&facts);
 	bed_free(&bed);
-	return guard_check(&facts, row);
+	out->count = guard_check(&facts, out->row);
+}
+
+static int look_at_all(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ENVIRONMENTS; i++)
+		look_at(&environment[i], &verdict[i]);
+	return 0;
 }
 
 static void each_environment_is_judged_right(void **state)
@@ -74,8 +86,8 @@ static void each_environment_is_judged_right(void **state)
 	for (size_t i = 0; i < ENVIRONMENTS; i++) {
 		const struct environment *e = &environment[i];
 		const char *refused = e->refused ? e->refused : "", *unknown = e->unknown ? e->unknown : "kfd-version";
-		struct guard_row row[GUARD_ROWS_MAX];
-		int count = look_at(e, row);
+		const struct guard_row *row = verdict[i].row;
+		int count = verdict[i].count;
 		char text[512];
 
 		if (strcmp(rows_in(row, count, GUARD_REFUSED, text), refused) != 0)
@@ -93,34 +105,30 @@ static void each_environment_is_judged_right(void **state)
 /* Two rows inform and never refuse; of all others the table above has a case that refuses. Each has one that lets pass. */
 static void every_row_is_seen_in_each_state_that_it_has(void **state)
 {
-	int seen[GUARD_ROWS_MAX][3] = { { 0 } }, count = 0;
-	struct guard_row row[GUARD_ROWS_MAX];
+	int seen[GUARD_ROWS_MAX][3] = { { 0 } };
 
 	(void)state;
 	assert_true(ENVIRONMENTS >= 45);
-	for (size_t i = 0; i < ENVIRONMENTS; i++) {
-		count = look_at(&environment[i], row);
-		for (int k = 0; k < count; k++)
-			seen[k][row[k].state]++;
-	}
-	for (int k = 0; k < count; k++) {
-		bool informs = !strcmp(row[k].id, "cost") || !strcmp(row[k].id, "dispatch-info");
+	for (size_t i = 0; i < ENVIRONMENTS; i++)
+		for (int k = 0; k < verdict[i].count; k++)
+			seen[k][verdict[i].row[k].state]++;
+	for (int k = 0; k < verdict[0].count; k++) {
+		const char *id = verdict[0].row[k].id;
+		bool informs = !strcmp(id, "cost") || !strcmp(id, "dispatch-info");
 
 		if (!seen[k][GUARD_OK] || (!seen[k][GUARD_REFUSED]) != informs || (informs && !seen[k][GUARD_UNKNOWN]))
-			fail_msg("%s: ok %d refused %d unknown %d", row[k].id, seen[k][GUARD_OK], seen[k][GUARD_REFUSED], seen[k][GUARD_UNKNOWN]);
+			fail_msg("%s: ok %d refused %d unknown %d", id, seen[k][GUARD_OK], seen[k][GUARD_REFUSED], seen[k][GUARD_UNKNOWN]);
 	}
 }
 
-/* Who reads a row must know what was found, and of a refusal that a command mends, the command. */
+/* Who reads a row must know what was found. */
 static void every_row_has_words(void **state)
 {
-	struct guard_row row[GUARD_ROWS_MAX];
-
 	(void)state;
 	for (size_t i = 0; i < ENVIRONMENTS; i++) {
-		int count = look_at(&environment[i], row);
+		const struct guard_row *row = verdict[i].row;
 
-		for (int k = 0; k < count; k++) {
+		for (int k = 0; k < verdict[i].count; k++) {
 			if (strlen(row[k].detail) < 4 || strlen(row[k].detail) + 1 == sizeof row[k].detail ||
 				strlen(row[k].remedy) + 1 == sizeof row[k].remedy)
 				fail_msg("%s, %s: empty or cut: \"%s\" / \"%s\"", environment[i].what, row[k].id, row[k].detail, row[k].remedy);
@@ -131,7 +139,7 @@ static void every_row_has_words(void **state)
 	assert_string_equal(guard_state_word(GUARD_OK), "ok");
 	assert_string_equal(guard_state_word(GUARD_REFUSED), "refused");
 	assert_string_equal(guard_state_word(GUARD_UNKNOWN), "unknown");
-	assert_false(guard_allows(row, 0));
+	assert_false(guard_allows(verdict[0].row, 0));
 }
 
 /* --- hostile and large inputs --- */
@@ -256,6 +264,7 @@ static pid_t child_start(void (*then)(void))
 	pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody behind */
 		if (then)
 			then();
 		if (write(link[1], "x", 1) != 1)
@@ -457,5 +466,5 @@ int main(void)
 		cmocka_unit_test(a_process_of_another_user_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, look_at_all, NULL);
 }
