@@ -124,10 +124,14 @@ void frame_alarm(struct canvas *c, const struct view *view, int y)
 		return;
 	observation_get_int(s->last, SNAPSHOT_pid, &pid);
 	buf_init(&clean, 1024);
-	buf_printf(&clean, " !! AFTER A SNAPSHOT pid %lld: ", (long long)pid);
-	text_scrub(&clean, panel_field(s->last, SNAPSHOT_verify_detail));
 	if (observation_text_is(s->last, SNAPSHOT_verified, "stopped"))
-		buf_printf(&clean, "; kill -CONT %lld", (long long)pid);
+		buf_printf(&clean, " !! pid %lld STOPPED after a snapshot: kill -CONT %lld", (long long)pid, (long long)pid);
+	else if (observation_text_is(s->last, SNAPSHOT_verified, "traced"))
+		buf_printf(&clean, " !! pid %lld still TRACED after a snapshot", (long long)pid);
+	else if (observation_text_is(s->last, SNAPSHOT_verified, "unknown"))
+		buf_printf(&clean, " !! pid %lld: whether it runs after a snapshot is UNKNOWN", (long long)pid);
+	else
+		buf_printf(&clean, " !! pid %lld DIED in a snapshot", (long long)pid);
 	buf_text(&clean, "  (v, Enter: seen)");
 	canvas_fill(c, (struct rect){ 0, y, c->w, 1 }, STYLE_BADGE_BAD);
 	canvas_text(c, 0, y, c->w, STYLE_BADGE_BAD, buf_as_span(&clean));

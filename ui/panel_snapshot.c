@@ -170,6 +170,22 @@ static void queues(struct build *b, const struct snapshots *all, const struct sn
 	}
 }
 
+/* "=> 0x7f.. <long name+88>:  s_sleep 1" -> "=> +88  s_sleep 1". */
+static void instruction(struct build *b, struct span code)
+{
+	bool arrow = span_skip(&code, "=>");
+	long open = span_find_char(code, '<'), end = span_find(code, ">:");
+	struct span name = open >= 0 && end > open ? span_sub(code, (size_t)open + 1, (size_t)(end - open) - 1) : (struct span){ "", 0 };
+	long plus = span_find_last(name, '+');
+
+	rows_text(b->rows, arrow ? STYLE_BOLD : STYLE_DIM, arrow ? "=> " : "   ");
+	if (plus > 0) {
+		rows_cell(b->rows, 8, STYLE_DIM, span_sub(name, (size_t)plus, name.len));
+		code = span_trim(span_sub(code, (size_t)end + 2, code.len));
+	}
+	rows_span(b->rows, arrow ? STYLE_BOLD : STYLE_DIM, span_trim(code));
+}
+
 /* "kernel(args) + 88" -> "+88"; a pc when that is all there is. */
 static void place(struct build *b, const struct observation *w)
 {
@@ -208,8 +224,8 @@ static void waves(struct build *b, const struct snapshot_seen *s)
 		}
 		while (list_is_open(b->list, key_of(s, 0)) && span_line(&rest, &code)) {
 			line(b, key_of(s, 300) + (uint64_t)i);
-			rows_gap(b->rows, 13);
-			rows_span(b->rows, STYLE_DIM, code);
+			rows_gap(b->rows, 11);
+			instruction(b, code);
 		}
 	}
 }
@@ -351,10 +367,10 @@ static void one(struct build *b, const struct snapshots *all, const struct snaps
 	host(b, s);
 	if (before || open)
 		checks(b, s);
-	if (open) {
+	if (open || snapshot_is(s, "preview"))
 		command(b, s);
+	if (open)
 		output(b, s);
-	}
 }
 
 void panel_snapshot(struct build *b)

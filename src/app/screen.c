@@ -338,6 +338,20 @@ static void let_go(struct screen *s)
 	free(s);
 }
 
+/* The rank that stands out; where none does, the one that was looked at before, so that two can be compared. */
+static const struct rank *whom(const struct core *core)
+{
+	const struct rank *suspect = ranks_suspect(core->ranks), *before = NULL;
+	const struct observation *o = model_event(&core->model, KIND_snapshot, 0);
+	int64_t pid;
+
+	if (o && observation_get_int(o, SNAPSHOT_pid, &pid))
+		before = ranks_by_pid(core->ranks, pid);
+	if (!before || before->ended || (suspect && suspect->class >= 0 && core->ranks->class[suspect->class].odd))
+		return suspect;
+	return before;
+}
+
 /* Propose one of the rank that stands out, or take the one that was proposed (its pid in n). */
 static void snapshot(struct screen *s, const struct request *r)
 {
@@ -349,7 +363,7 @@ static void snapshot(struct screen *s, const struct request *r)
 		return;
 	}
 	back_to_live(s);
-	rank = r->n ? ranks_by_pid(live_core(s->live)->ranks, r->n) : ranks_suspect(live_core(s->live)->ranks);
+	rank = r->n ? ranks_by_pid(live_core(s->live)->ranks, r->n) : whom(live_core(s->live));
 	if (!rank) {
 		screen_message(s, r->n ? "that process is no longer a rank of the server" : "no rank is known: nothing to take a snapshot of");
 		return;

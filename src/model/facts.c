@@ -229,6 +229,22 @@ static bool rank_proved_same(const struct stack_pair *s, int64_t base)
 	return s->last->o.t - from >= FACTS_APART_MS;
 }
 
+#define SNAPSHOT_AFTER_MS 3000  /* the last sample may be from before its end */
+#define SNAPSHOT_LONGEST_MS 300000
+
+/* Held by a snapshot of ours: it was asked for, and says itself how it ends. */
+static bool in_snapshot(const struct facts *f, const struct rank *r)
+{
+	const struct observation *o;
+	int64_t pid = 0, of;
+
+	observation_get_int(r->process, PROCESS_pid, &pid);
+	for (int i = 0; (o = model_event(f->model, KIND_snapshot, i)) && f->now - o->t < SNAPSHOT_LONGEST_MS; i++)
+		if (observation_get_int(o, SNAPSHOT_pid, &of) && of == pid)
+			return observation_text_is(o, SNAPSHOT_state, "running") || f->now - o->t < SNAPSHOT_AFTER_MS;
+	return false;
+}
+
 static void gather_ranks(struct facts *f)
 {
 	int alive = 0, equal = 0, known = 0, parked = 0, collective = 0, waiting = 0, equal_waiting = 0;
@@ -243,7 +259,7 @@ static void gather_ranks(struct facts *f)
 		alive++;
 		if (r->sample && observation_get_text(r->sample, PROCESS_SAMPLE_state, &state) && !f->stopped) {
 			observation_get_int(r->sample, PROCESS_SAMPLE_state_since, &since);
-			if (span_is(state, "T") || span_is(state, "t") || (span_is(state, "D") && since && f->now - since > 10000))
+			if (((span_is(state, "T") || span_is(state, "t")) && !in_snapshot(f, r)) || (span_is(state, "D") && since && f->now - since > 10000))
 				f->stopped = r;
 		}
 		if (!r->stack)

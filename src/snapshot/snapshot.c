@@ -79,9 +79,9 @@ static void say_guard(struct taking *t, const struct guard_row *row, int count)
 static void say_cost(char *out, size_t size, const struct guard_facts *f, int64_t deadline_ms)
 {
 	snprintf(out, size,
-		"stops all %d threads and suspends the GPU queues of pid %" PRId64 " while it is attached: seconds as a rule, more with many"
-		" threads and waves; interrupted after %" PRId64 " s. Collectives of the other ranks wait meanwhile.",
-		f->threads > 0 ? f->threads : 0, f->pid, deadline_ms / 1000);
+		"stops pid %" PRId64 " (%d thread%s) and suspends its GPU queues while it is attached: seconds as a rule, more with many threads"
+		" and waves; interrupted after %" PRId64 " s. Collectives of the other ranks wait meanwhile.",
+		f->pid, f->threads > 0 ? f->threads : 0, f->threads == 1 ? "" : "s", deadline_ms / 1000);
 }
 
 /* True when every row lets it pass. `cost` gets what it will cost, or why not. */

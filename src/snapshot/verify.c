@@ -97,7 +97,7 @@ static void describe(struct verify *v, bool ours)
 
 	switch (v->result) {
 	case VERIFY_OK:
-		snprintf(v->detail, sizeof v->detail, "runs: state %c, no tracer, %d threads (before: %c, %d threads)%s", a->state, a->threads,
+		snprintf(v->detail, sizeof v->detail, "state %c, no tracer, threads %d (before: %c, %d)%s", a->state, a->threads,
 			b->state ? b->state : '?', b->threads, v->cpu_moved ? ", has used CPU since" : "");
 		break;
 	case VERIFY_REPAIRED:

@@ -220,6 +220,7 @@ bool reader_next_event(struct reader *r, int64_t t, int direction, int64_t *foun
 		{KIND_note, ""},
 		{KIND_mark, ""},
 		{KIND_action, ""},
+		{KIND_snapshot, ""},
 		{KIND_fault, ""},
 		{KIND_hw_exception, ""},
 		{KIND_queue_error, ""},

@@ -160,7 +160,7 @@ static void keys_ask_the_app(void **state)
 /* Keys of later versions, and keys that must never exist, do nothing. */
 static void keys_that_do_nothing(void **state)
 {
-	static const int keys[] = { 'S', 'x', 'i', 'd', 'a', ';', 'y', UI_KEY_F2, UI_KEY_F9, 'K', 'R', 'r', 'X',
+	static const int keys[] = { 'i', 'd', 'a', ';', 'y', UI_KEY_F2, UI_KEY_F9, 'K', 'R', 'r', 'X',
 		'0', 0x20ac };
 	struct world *w = *state;
 	char *before = screen(w);
@@ -247,7 +247,10 @@ static void panels(void **state)
 		SHOWS(w, title);
 	}
 	press(w, UI_KEY_TAB);
+	SHOWS(w, "── Snapshot ");
+	press(w, UI_KEY_TAB);
 	SHOWS(w, "── Overview ");
+	press(w, UI_KEY_BACK_TAB);
 	press(w, UI_KEY_BACK_TAB);
 	SHOWS(w, "── Sources ");
 	press(w, 'w');
@@ -264,6 +267,76 @@ static void panels(void **state)
 	press(w, UI_KEY_F1);
 	press(w, UI_KEY_F1);
 	SHOWS(w, "── Stacks ");
+}
+
+static void a_snapshot_is_taken_after_y_twice(void **state)
+{
+	struct world *w = *state;
+
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+	press(w, 'S');
+	assert_int_equal(w->request.kind, REQUEST_SNAPSHOT);
+	assert_int_equal(w->request.n, 0);
+	SHOWS(w, "── Snapshot ");
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+	SHOWS(w, "nothing is proposed");
+	scene_snapshot(&w->scene, "4103-1", 1, "preview", "");
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+	SHOWS(w, "y again stops pid 4103");
+	press(w, 'j'); /* forgets it */
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_SNAPSHOT);
+	assert_int_equal(w->request.n, 4103);
+	scene_snapshot(&w->scene, "4103-2", 1, "refused", "");
+	press(w, 'y');
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+}
+
+static void the_second_y_is_for_the_snapshot_of_the_first(void **state)
+{
+	struct world *w = *state;
+
+	press(w, 'v');
+	scene_snapshot(&w->scene, "4103-1", 2, "preview", "");
+	press(w, 'y');
+	scene_snapshot(&w->scene, "4103-2", 1, "preview", "");
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+}
+
+static void read_only_takes_no_snapshot(void **state)
+{
+	struct world *w = *state;
+
+	w->scene.view.read_only = true;
+	scene_snapshot(&w->scene, "4103-1", 1, "preview", "");
+	press(w, 'S');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+	SHOWS(w, "read only");
+	press(w, 'v');
+	press(w, 'y');
+	press(w, 'y');
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+}
+
+static void an_alarm_is_acknowledged(void **state)
+{
+	struct world *w = *state;
+
+	scene_snapshot(&w->scene, "4103-1", 1, "failed", "stopped");
+	SHOWS(w, "STOPPED after a snapshot: kill -CONT 4103");
+	press(w, 'v');
+	press(w, UI_KEY_ENTER);
+	assert_int_equal(w->request.kind, REQUEST_ACKNOWLEDGE);
+	assert_string_equal(w->request.text, "4103-1");
+	press(w, 'x');
+	assert_int_equal(w->request.kind, REQUEST_EVIDENCE);
 }
 
 static void zoom(void **state)
@@ -619,6 +692,10 @@ int main(void)
 		TEST(keys_that_do_nothing),
 		TEST(the_table_is_sound),
 		TEST(panels),
+		TEST(a_snapshot_is_taken_after_y_twice),
+		TEST(the_second_y_is_for_the_snapshot_of_the_first),
+		TEST(read_only_takes_no_snapshot),
+		TEST(an_alarm_is_acknowledged),
 		TEST(zoom),
 		TEST(moving),
 		TEST(cursor_stays_on_its_row),

@@ -16,7 +16,12 @@ static const struct {
 #define SIZES ((int)(sizeof sizes / sizeof *sizes))
 
 static const char *const panel_names[] = { "", "overview", "server", "gpus", "ranks", "stacks", "waves", "log", "events",
-	"sources", "help" };
+	"sources", "snapshot", "help" };
+
+static char key_of(int panel)
+{
+	return panel == PANEL_HELP ? '?' : panel == PANEL_SNAPSHOT ? 'v' : (char)('0' + panel);
+}
 
 /* --- comparing --- */
 
@@ -91,7 +96,7 @@ static void golden(struct scene *s, const char *scene, int panel, bool ascii, co
 {
 	struct ui_options options = { .ascii = ascii };
 	struct ui *ui = ui_new(&options);
-	char text[2] = { (char)(panel == PANEL_HELP ? '?' : '0' + panel), 0 }, name[100];
+	char text[2] = { key_of(panel), 0 }, name[100];
 	struct buf out;
 
 	buf_init(&out, 0);
@@ -118,7 +123,7 @@ static void golden(struct scene *s, const char *scene, int panel, bool ascii, co
 
 static void hung_every_panel(void **state)
 {
-	static const char *const keys[] = { "", "jjjj", "jj\r", "jj\r", "jjj\r", "\r", "j\r", "/TP3\r", "k\r", "", "/zoom" };
+	static const char *const keys[] = { "", "jjjj", "jj\r", "jj\r", "jjj\r", "\r", "j\r", "/TP3\r", "k\r", "", "", "/zoom" };
 	struct scene s;
 
 	(void)state;
@@ -165,6 +170,47 @@ static void other_scenes(void **state)
 	scene_release(&s);
 }
 
+static void snapshots(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_hung(&s);
+	scene_guard(&s, "4103-1", "");
+	scene_snapshot(&s, "4103-1", 4, "preview", "");
+	golden(&s, "preview", PANEL_SNAPSHOT, false, "\r", 4);
+	golden(&s, "preview-ry", PANEL_SNAPSHOT, true, "y", 1);
+	scene_guard(&s, "4103-2", "debug-agent");
+	scene_snapshot(&s, "4103-2", 3, "refused", "");
+	golden(&s, "refused", PANEL_SNAPSHOT, false, "", 4);
+	scene_release(&s);
+
+	scene_hung(&s);
+	scene_snapshot(&s, "4103-3", 3, "running", "");
+	golden(&s, "running", PANEL_SNAPSHOT, false, "", 1);
+	scene_release(&s);
+
+	scene_hung(&s);
+	scene_snapshot(&s, "4103-4", 20, "done", "ok");
+	scene_seen(&s, "4103-4", 20, 8121);
+	golden(&s, "first", PANEL_SNAPSHOT, false, "\r", 4);
+	scene_snapshot(&s, "4103-5", 5, "done", "ok");
+	scene_seen(&s, "4103-5", 5, 8121);
+	golden(&s, "stuck", PANEL_SNAPSHOT, false, "", 4);
+	golden(&s, "stuck", PANEL_SNAPSHOT, true, "", 4);
+	scene_snapshot(&s, "4103-6", 1, "done", "ok");
+	scene_seen(&s, "4103-6", 1, 8140);
+	golden(&s, "moving", PANEL_SNAPSHOT, false, "", 1);
+	scene_snapshot(&s, "4103-7", 0, "failed", "stopped");
+	golden(&s, "alarm", PANEL_SNAPSHOT, false, "", 4);
+	golden(&s, "alarm", PANEL_OVERVIEW, true, "z", 4);
+	FEED(&s.model, "{'t':%lld,'node':'n1','kind':'action','what':'acknowledge','who':'key','argv':['4103-7']}", AT(0));
+	golden(&s, "seen", PANEL_OVERVIEW, false, "", 1);
+	s.view.read_only = true;
+	golden(&s, "read-only", PANEL_HELP, false, "", 1);
+	scene_release(&s);
+}
+
 /* Nothing foreign reaches a cell as a control, whatever the panel; ASCII screens are ASCII. */
 static void foreign_text_is_inert(void **state)
 {
@@ -186,7 +232,7 @@ static void foreign_text_is_inert(void **state)
 		canvas_init(&c);
 		for (int p = PANEL_OVERVIEW; p <= PANEL_HELP; p++) {
 			for (int w = 1; w < 120; w += 7) {
-				char key[2] = { (char)(p == PANEL_HELP ? '?' : '0' + p), 0 };
+				char key[2] = { key_of(p), 0 };
 
 				press(ui, &s.view, key);
 				canvas_resize(&c, w, 3 + w / 3);
@@ -216,6 +262,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hung_every_panel),
 		cmocka_unit_test(other_scenes),
+		cmocka_unit_test(snapshots),
 		cmocka_unit_test(foreign_text_is_inert),
 	};
 

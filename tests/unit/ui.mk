@@ -14,6 +14,8 @@ tests_unit_test_ui_waves_SOURCES = tests/unit/test_ui_waves.c tests/unit/ui_scen
 tests_unit_test_ui_waves_LDADD = $(LIB_UI) $(TEST_LIBS) $(ALL_LIBS)
 # Written anew with UPDATE=1 tests/unit/test_ui_panels (srcdir and TZ=UTC set); read the difference before you commit it.
 EXTRA_DIST += \
+	tests/golden/ui/alarm-overview-ascii.txt \
+	tests/golden/ui/alarm-snapshot.txt \
 	tests/golden/ui/empty-events.txt \
 	tests/golden/ui/empty-gpus.txt \
 	tests/golden/ui/empty-log.txt \
@@ -26,6 +28,7 @@ EXTRA_DIST += \
 	tests/golden/ui/fault-events.txt \
 	tests/golden/ui/fault-waves-ascii.txt \
 	tests/golden/ui/fault-waves.txt \
+	tests/golden/ui/first-snapshot.txt \
 	tests/golden/ui/foreign-events.txt \
 	tests/golden/ui/foreign-log-ascii.txt \
 	tests/golden/ui/foreign-log.txt \
@@ -48,6 +51,8 @@ EXTRA_DIST += \
 	tests/golden/ui/hung-ranks.txt \
 	tests/golden/ui/hung-server-ascii.txt \
 	tests/golden/ui/hung-server.txt \
+	tests/golden/ui/hung-snapshot-ascii.txt \
+	tests/golden/ui/hung-snapshot.txt \
 	tests/golden/ui/hung-sources-ascii.txt \
 	tests/golden/ui/hung-sources.txt \
 	tests/golden/ui/hung-stacks-ascii.txt \
@@ -58,6 +63,15 @@ EXTRA_DIST += \
 	tests/golden/ui/many-overview.txt \
 	tests/golden/ui/many-ranks.txt \
 	tests/golden/ui/many-stacks.txt \
+	tests/golden/ui/moving-snapshot.txt \
+	tests/golden/ui/preview-ry-snapshot-ascii.txt \
+	tests/golden/ui/preview-snapshot.txt \
+	tests/golden/ui/read-only-help.txt \
+	tests/golden/ui/refused-snapshot.txt \
 	tests/golden/ui/replay-gpus.txt \
 	tests/golden/ui/replay-overview.txt \
-	tests/golden/ui/replay-ranks-ascii.txt
+	tests/golden/ui/replay-ranks-ascii.txt \
+	tests/golden/ui/running-snapshot.txt \
+	tests/golden/ui/seen-overview.txt \
+	tests/golden/ui/stuck-snapshot-ascii.txt \
+	tests/golden/ui/stuck-snapshot.txt

@@ -373,4 +373,55 @@ static inline void scene_foreign(struct scene *s)
 	scene_evidence(s, "wh\x1b[at", "\x9b value", -1);
 }
 
+/* --- snapshots of rank 3, pid 4103 --- */
+
+static inline void scene_snapshot(struct scene *s, const char *id, double ago, const char *state, const char *verified)
+{
+	bool ended = strcmp(state, "done") == 0 || strcmp(state, "failed") == 0;
+
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'snapshot','snapshot':'%s','pid':4103,'start':1796119000000,'rank':'TP3','state':'%s',"
+		"'detail':%s,'argv':['/opt/rocm/bin/rocgdb','-nx','-batch','-p','4103','-ex','info dispatches','-ex','python exec(x\\ny)'],"
+		"'who':'key','began':%lld,'deadline_ms':90000%s%s%s%s}",
+		AT(ago), id, state,
+		strcmp(state, "preview") == 0 ? "'stops pid 4103 (61 threads) and suspends its GPU queues while it is attached'" :
+		strcmp(state, "refused") == 0 ? "'the debug agent is loaded: it holds the debug slot'" :
+		strcmp(state, "failed") == 0 ? "'interrupted at the deadline'" : "null",
+		AT(ago + 1), ended ? ",'took_ms':1900.0,'stopped_ms':1300.0,'exit':0,'ended':'by itself','bytes':900,'output':'=== info agents ===\\nline two',"
+		"'file':'/home/u/snapshots/x.out','verified':'" : "", ended ? verified : "",
+		ended ? "','verify_detail':'" : "", ended ? strcmp(verified, "ok") == 0 ? "state S, no tracer, threads 61 (before: S, 61)'" :
+		"STOPPED: 61 of 61 threads, no tracer; the debugger ended regularly, so somebody else stopped it'" : "");
+}
+
+/* The checks before it; the one named refuses. */
+static inline void scene_guard(struct scene *s, const char *id, const char *refused)
+{
+	static const char *const check[] = { "alive", "debug-agent", "kfd-version", "role" };
+
+	for (size_t i = 0; i < sizeof check / sizeof *check; i++) {
+		bool no = strcmp(check[i], refused) == 0, unknown = i == 2;
+
+		FEED(&s->model, "{'t':%lld,'node':'n1','kind':'guard','pid':4103,'check':'%s','state':'%s','detail':'%s','remedy':%s,'snapshot':'%s'}",
+			AT(4), check[i], no ? "refused" : unknown ? "unknown" : "ok", no ? "librocm-debug-agent is mapped" : unknown ? "only the driver tells" : "fine",
+			no ? "'start the server without HSA_TOOLS_LIB'" : "null", id);
+	}
+}
+
+/* What it saw: a collective in its spin loop, `read` packets done of queue 1:1. */
+static inline void scene_seen(struct scene *s, const char *id, double ago, int read)
+{
+	static const char kernel[] = "void aiter::cross_device_reduce_2stage<__hip_bfloat16, 8>(aiter::RankData*, int)";
+
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'debugger','attach':'ok','detached':1,'complete':1,'snapshot':'%s'}", AT(ago), id);
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_dispatch','number':1,'target':'1:1:1','pkid':%d,'kernel':'%s','snapshot':'%s'}", AT(ago), read,
+		kernel, id);
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_queue','number':1,'target':'1:1','qid':3,'type':'HSA','read':%d,'write':%d,'address':'0x7f00',"
+		"'snapshot':'%s'}", AT(ago), read, read + 1, id);
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_queue','number':2,'target':'1:2','qid':5,'type':'DMA','address':'0x7e00','snapshot':'%s'}", AT(ago), id);
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'wave','via':'rocgdb','kernel':'%s','pc':'0x7f6a%d','place':'%s + 444','lanes':'0-7','count':640,"
+		"'disassembly':'=> 0x7f6a01bc <k(int)+444>:\\ts_sleep 1\\n   0x7f6a01c0 <k(int)+448>:\\ts_branch 65529','snapshot':'%s'}", AT(ago), kernel, read, kernel, id);
+	FEED(&s->model, "{'t':%lld,'node':'n1','kind':'gdb_stack','pid':4103,'thread':'LWP 4103','frames':['0x00007f in rocr::core::InterruptSignal::WaitRelaxed () from libhsa',"
+		"'0x00007f in hip::ihipMemcpy () from libamdhip64','0x00007f in hipMemcpyWithStream (a=1) from libamdhip64',"
+		"'0x00007f in at::native::_local_scalar_dense_cuda(at::Tensor const&) () from libtorch_hip','0x0000 in main ()'],'snapshot':'%s'}", AT(ago), id);
+}
+
 #endif
