@@ -167,4 +167,5 @@ def main():
     sys.exit(0 if all(results) and len(results) == PLAN else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()
