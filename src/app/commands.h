@@ -9,6 +9,7 @@ int cmd_record(const struct app_options *options);
 int cmd_demo(const struct app_options *options);
 int cmd_replay(const struct app_options *options);
 int cmd_explain(const struct app_options *options);
+int cmd_stacks(const struct app_options *options);
 int cmd_snapshot(const struct app_options *options);
 int cmd_evidence(const struct app_options *options);   /* a bundle of all that can be read without touching the server */
 int cmd_export(const struct app_options *options);

@@ -6,7 +6,7 @@ libapp_a_SOURCES = \
 	src/app/doctor.c src/app/doctor.h src/app/doctor_look.c src/app/doctor_look.h \
 	src/app/session.c src/app/cmd_run.c src/app/cmd_demo.c src/app/cmd_replay.c src/app/cmd_explain.c src/app/explain_report.c src/app/explain_text.c src/app/explain_report.h \
 	src/app/disassemble.c src/app/disassemble.h src/app/disassemble_words.c src/app/disassemble_words.h src/app/code_file.c src/app/code_file.h src/app/file_blocks.c src/app/file_blocks.h \
-	src/app/cmd_snapshot.c src/app/snapshot_output.c src/app/snapshot_output.h src/app/snapshot_text.c src/app/snapshot_text.h \
+	src/app/cmd_stacks.c src/app/cmd_snapshot.c src/app/snapshot_output.c src/app/snapshot_output.h src/app/snapshot_text.c src/app/snapshot_text.h \
 	src/app/explain_code.c src/app/explain_code.h src/app/explain_data.c src/app/explain_data.h src/app/commands.h \
 	src/app/cmd_evidence.c src/app/evidence_bundle.c src/app/evidence_bundle.h src/app/evidence_find.c src/app/evidence_find.h \
 	src/app/evidence_hash.c src/app/evidence_hash.h src/app/evidence_items.c src/app/evidence_items.h src/app/evidence_mask.c src/app/evidence_mask.h \

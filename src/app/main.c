@@ -28,6 +28,7 @@ static const struct subcommand {
 	{ "replay", CMD_REPLAY, cmd_replay, " [FILE]", "play a session file or JSON lines (default: the newest session)" },
 	{ "demo", CMD_DEMO, cmd_demo, "", "start a small server that hangs, and watch it" },
 	{ "explain", CMD_EXPLAIN, cmd_explain, " FILE...", "say what a log, a dump or any other text of a broken server means (- is standard input)" },
+	{ "stacks", CMD_STACKS, cmd_stacks, "", "the stacks of all ranks, now, folded; stops nothing" },
 	{ "snapshot", CMD_SNAPSHOT, cmd_snapshot, "", "take a guarded snapshot of a hung worker with rocgdb, and see that it runs again" },
 	{ "evidence", CMD_EVIDENCE, cmd_evidence, "", "all that can be read of a server that hangs, into one folder or tar; touches nothing" },
 	{ "export", CMD_EXPORT, cmd_export, " FILE", "print a session as JSON lines" },

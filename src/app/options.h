@@ -13,7 +13,7 @@
 
 /* Subcommands, as bits: which options each one takes. */
 enum command { CMD_RUN = 1, CMD_RECORD = 2, CMD_REPLAY = 4, CMD_DEMO = 8, CMD_AGENT = 16, CMD_EXPORT = 32, CMD_DOCTOR = 64,
-	CMD_EXPLAIN = 128, CMD_SNAPSHOT = 256, CMD_EVIDENCE = 512 };
+	CMD_EXPLAIN = 128, CMD_SNAPSHOT = 256, CMD_STACKS = 1024, CMD_EVIDENCE = 512 };
 
 /* Exit codes (ux.md; man page). */
 enum { EXIT_HEALTHY = 0, EXIT_SUSPECT = 1, EXIT_HUNG = 2, EXIT_UNKNOWN = 3, EXIT_PARTIAL = 4, EXIT_USAGE = 64, EXIT_NO_INPUT = 66, EXIT_NO_TOOL = 69,

@@ -93,6 +93,47 @@ void report_text(const struct core *core, int64_t now, struct buf *out)
 		buf_printf(out, "next: %s\n", v->next);
 }
 
+static void frames_of(const struct stack_pair *stack, struct buf *out)
+{
+	struct rank_frames frames;
+	struct buf arena;
+
+	buf_init(&arena, 1 << 20);
+	if (stack && stack->last && rank_main_thread(&stack->last->o, &frames, &arena))
+		for (int i = 0; i < frames.frames; i++) {
+			buf_text(out, "    ");
+			text_scrub(out, frames.frame[i]);
+			buf_char(out, '\n');
+		}
+	buf_release(&arena);
+}
+
+void report_stacks(const struct core *core, int64_t now, struct buf *out)
+{
+	const struct ranks *ranks = core->ranks;
+	int without = 0;
+	char age[32];
+
+	for (int k = 0; k < ranks->classes; k++) {
+		const struct stack_class *c = &ranks->class[k];
+		const struct rank *first = &ranks->rank[c->members[0]];
+
+		buf_printf(out, "%s ", c->odd ? "odd rank" : c->count == 1 ? "rank" : "ranks");
+		scrubbed(out, c->ranges);
+		buf_text(out, ": ");
+		scrubbed(out, *c->top ? c->top : c->where);
+		buf_printf(out, "  (%s, seen %s ago)\n", wait_kind_word(c->wait),
+			text_duration(age, sizeof age, first->stack && first->stack->last ? now - first->stack->last->o.t : 0));
+		frames_of(first->stack, out);
+	}
+	for (int i = 0; i < ranks->count; i++)
+		if (ranks->rank[i].class < 0 && !ranks->rank[i].ended && without++ < 20) {
+			buf_text(out, "no stack of rank ");
+			scrubbed(out, ranks->rank[i].name);
+			buf_char(out, '\n');
+		}
+}
+
 /* All fields of an observation, without the envelope. */
 static void members(struct json_write *w, const struct observation *o, int64_t now)
 {

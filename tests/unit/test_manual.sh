@@ -2,7 +2,7 @@
 # The manual page knows every option and subcommand of the program, and the program every option of the manual page. TAP.
 page=$srcdir/doc/hangtop.1
 hangtop=$builddir/hangtop
-commands="run record replay demo export explain evidence snapshot doctor agent"
+commands="run record replay demo export explain evidence stacks snapshot doctor agent"
 told=$(for command in $commands; do "$hangtop" $command --help; done | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u)
 written=$(sed -n '/^.SH OPTIONS/,/^.SH KEYS/p' "$page" | sed 's/\\-/-/g' | grep '^\.B' | grep -oE -- '--[a-z-]+' | sort -u)
 
