@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 
-#define LOOK 5 /* innermost frames that decide what a thread waits for */
+#define LOOK 5 /* innermost frames with a line number that decide what a thread waits for; native ones between them count too */
 
 /* Functions that wait, and the part of the file name that they must have ("" any). First match wins. */
 static const struct wait_row {
@@ -193,15 +193,24 @@ static enum wait_kind frame_wait(struct span frame)
 	return WAIT_UNKNOWN;
 }
 
+/* "symbol (libc.so.6)", "main (python3.12)": what --native puts around the frames of Python. */
+static bool native(struct span frame)
+{
+	struct span function, file, line;
+
+	return frame_split(frame, &function, &file, &line) && !line.len && !span_ends(file, ".py") && !span_starts(file, "<");
+}
+
 /* The frame that tells, among the innermost: a collective around a GPU wait, a queue around a lock. -1 when none waits. */
 static int telling_frame(const struct rank_frames *f, enum wait_kind *wait)
 {
-	int found = -1;
+	int found = -1, looked = 0;
 
 	*wait = f->frames ? WAIT_HOST_CODE : WAIT_UNKNOWN;
-	for (int i = 0; i < f->frames && i < LOOK; i++) {
+	for (int i = 0; i < f->frames && looked < LOOK; i++) {
 		enum wait_kind k = frame_wait(f->frame[i]);
 
+		looked += !native(f->frame[i]);
 		if (k == WAIT_UNKNOWN)
 			continue;
 		if (found < 0 || (k == WAIT_COLLECTIVE && *wait != WAIT_COLLECTIVE) ||

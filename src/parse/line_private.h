@@ -1,4 +1,4 @@
-/* line_private.h - between line.c and line_rank.c. */
+/* line_private.h - between line.c and line_rank.c; stack_text.c reads ranks out of headings with it. */
 #ifndef HANGTOP_PARSE_LINE_PRIVATE_H
 #define HANGTOP_PARSE_LINE_PRIVATE_H
 

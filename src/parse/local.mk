@@ -12,7 +12,7 @@ libparse_a_SOURCES = \
 	src/parse/fault.c src/parse/fault.h src/parse/fault_told.c src/parse/fault_queue.c src/parse/fault_packet.c src/parse/fault_private.h \
 	src/parse/kernel_log.c src/parse/kernel_log.h \
 	src/parse/watchdog.c src/parse/watchdog.h src/parse/wave_groups.c src/parse/wave_groups.h \
-	src/parse/stack_text.c src/parse/stack_text.h \
+	src/parse/stack_text.c src/parse/stack_text.h src/parse/stack_text_private.h src/parse/stack_text_build.c src/parse/stack_json.c \
 	src/parse/json_doc.c src/parse/json_doc.h \
 	src/parse/gpu_say.c src/parse/gpu_say.h \
 	src/parse/rocgdb.c src/parse/rocgdb.h \

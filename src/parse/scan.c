@@ -51,7 +51,7 @@ static const struct {
 	{ P_SMI, "SCLK" }, { P_SMI, "Mem-Uti" }, { P_SMI, "Persistence-M" }, { P_SMI, "^device," }, { P_SMI, "^gpu," },
 	{ P_SMI, "timestamp,gpu," }, { P_SMI, "process_name" }, { P_SMI, "ROCm System" }, { P_SMI, "ROCm SMI" }, { P_SMI, "GPU\\[" }, { P_SMI, "GPU: " }, { P_SMI, "POWER" },
 	{ P_STACK, "Process " }, { P_STACK, "Thread " }, { P_STACK, "Stack dump for" }, { P_STACK, "yspy dump" }, { P_STACK, "most recent call" },
-	{ P_STACK, "Fatal Python" },
+	{ P_STACK, "Fatal Python" }, { P_STACK, "Timeout \\(" }, { P_STACK, "ank " }, { P_STACK, "ank=" }, { P_STACK, "== TP" }, { P_STACK, "== DP" }, { P_STACK, "# TP" },
 	{ P_HTTP, "HTTP/" }, { P_HTTP, "curl: \\(" },
 	{ P_ENGINE, "/v1/models" }, { P_ENGINE, "all slots are idle" }, { P_ENGINE, "Avg prompt throughput: " }, { P_ENGINE, "shards" },
 };

@@ -1,149 +1,52 @@
-/* stack_text.c - processes, threads, frames. */
+/* stack_text.c - what each line is to the dump that it belongs to. */
 #include "config.h"
 
-#include "parse/stack_text.h"
+#include "parse/stack_text_private.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_write.h"
-#include "base/text.h"
+#include "parse/line_private.h"
 
-#define THREADS_BYTES (2 << 20)
-#define FRAME_MAX 2000
+#define HEADING_NEAR 400        /* bytes between a heading and the dump that it names */
 
-void stack_text_init(struct stack_scan *s, const struct reading_sink *sink)
+static const struct span nothing = { "", 0 };
+
+/* --- whose rank --- */
+
+/* "=== rank 3 (pid 7001) ===", "# TP3", "--- Rank: 5 ---", "rank 3:": a line of decoration around a rank. */
+static bool heading_of(struct span text, char rank[LINE_RANK_MAX])
 {
-	memset(s, 0, sizeof *s);
-	s->sink = sink;
-	s->pid = -1;
-	buf_init(&s->threads, THREADS_BYTES);
-	buf_init(&s->frame, FRAME_MAX);
+	static const char *const words[] = { "rank ", "Rank ", "RANK ", "rank=", "RANK=", "rank: ", "Rank: ", "rank" };
+	struct span s = span_trim(text);
+	size_t n = 0;
+
+	if (s.len > 100)
+		return false;
+	while (n < s.len && strchr("=-#*>~+", s.at[n]))
+		n++;
+	if (n < 2 && !span_starts(s, "#") && !(span_ends(s, ":") && (span_starts(s, "rank ") || span_starts(s, "Rank "))))
+		return false;
+	s = span_sub(s, n, s.len);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (line_number_after(s, words[i], rank))
+			return true;
+	return line_rank_parts(s, rank);
 }
 
-void stack_text_release(struct stack_scan *s)
+static void take_heading(struct stack_scan *s, const struct line *l, struct stack_dump *d)
 {
-	buf_release(&s->threads);
-	buf_release(&s->frame);
+	if (!*d->rank && *s->heading && l->offset - s->heading_offset < HEADING_NEAR)
+		memcpy(d->rank, s->heading, sizeof d->rank);
+	if (!*d->rank)
+		memcpy(d->rank, l->rank, sizeof d->rank);
+	s->heading[0] = 0;
 }
 
-bool stack_text_open(const struct stack_scan *s)
+static struct stack_dump *start(struct stack_scan *s, const struct line *l, int64_t pid, const char *how, bool confirmed)
 {
-	return s->open;
-}
-
-/* --- building --- */
-
-static void put_text(struct buf *out, const char *key, struct span text)
-{
-	struct json_write j;
-	struct buf clean;
-
-	buf_init(&clean, FRAME_MAX * 4);
-	text_scrub(&clean, span_sub(text, 0, FRAME_MAX));
-	jw_start(&j, out);
-	if (key)
-		buf_printf(out, "\"%s\":", key);
-	jw_text(&j, NULL, buf_as_span(&clean));
-	buf_release(&clean);
-}
-
-static bool room(const struct stack_scan *s)
-{
-	return s->threads.max - s->threads.len > 16 * FRAME_MAX;
-}
-
-static void end_frame(struct stack_scan *s)
-{
-	if (!s->frame.len)
-		return;
-	if (s->frames < STACK_FRAMES_MAX && room(s)) {
-		if (s->frames)
-			buf_char(&s->threads, ',');
-		put_text(&s->threads, NULL, span_trim(buf_as_span(&s->frame)));
-		s->frames++;
-	}
-	buf_clear(&s->frame);
-}
-
-static void end_thread(struct stack_scan *s)
-{
-	end_frame(s);
-	if (s->thread)
-		buf_text(&s->threads, "]}");
-	s->thread = false;
-}
-
-static void end_process(struct stack_scan *s)
-{
-	struct reading r;
-	struct buf all;
-
-	end_thread(s);
-	if (s->open && s->confirmed) {
-		buf_init(&all, THREADS_BYTES + 16);
-		buf_char(&all, '[');
-		buf_span(&all, buf_as_span(&s->threads));
-		buf_char(&all, ']');
-		reading_start(&r, "stack", s->offset);
-		if (s->pid >= 0)
-			reading_int(&r, "pid", s->pid);
-		reading_word(&r, "rank", s->rank);
-		reading_word(&r, "how", s->how);
-		reading_text(&r, "threads", buf_as_span(&all));
-		reading_emit(&r, s->sink);
-		buf_release(&all);
-	}
-	buf_clear(&s->threads);
-	s->open = s->confirmed = s->fault_handler = s->gdb = s->main_seen = s->current_seen = s->nameless = false;
-	s->count = s->waited = 0;
-	s->pid = -1;
-	s->rank[0] = 0;
-}
-
-static void start_process(struct stack_scan *s, uint64_t offset, int64_t pid, const char *how, bool confirmed)
-{
-	end_process(s);
-	s->open = true;
-	s->confirmed = confirmed;
-	s->offset = offset;
-	s->pid = pid;
-	s->how = how;
-	for (int i = 0; i < s->dumps; i++)
-		if (s->dump[i].pid == pid && pid >= 0)
-			memcpy(s->rank, s->dump[i].rank, sizeof s->rank);
-}
-
-static void start_thread(struct stack_scan *s, struct span tid, struct span state, struct span name)
-{
-	struct span number = tid;
-	uint64_t n;
-
-	end_thread(s);
-	if (s->count == STACK_THREADS_MAX || !room(s))
-		return;
-	if (s->count++)
-		buf_char(&s->threads, ',');
-	buf_char(&s->threads, '{');
-	if (tid.len && span_take_uint(&number, &n) && !number.len && n < INT64_MAX)
-		buf_printf(&s->threads, "\"tid\":%llu", (unsigned long long)n);
-	else if (tid.len)
-		put_text(&s->threads, "tid", tid);
-	else
-		buf_text(&s->threads, "\"tid\":null");
-	if (state.len) {
-		buf_char(&s->threads, ',');
-		put_text(&s->threads, "state", state);
-		buf_printf(&s->threads, ",\"gil\":%s", span_ends(state, "+gil") ? "true" : "false");
-	}
-	if (name.len) {
-		buf_char(&s->threads, ',');
-		put_text(&s->threads, "name", name);
-	}
-	buf_text(&s->threads, ",\"frames\":[");
-	s->thread = true;
-	s->frames = 0;
+	return stack_dump_start(s, line_tag(l), l->offset, pid, how, confirmed);
 }
 
 /* --- py-spy --- */
@@ -158,13 +61,17 @@ static bool known_state(struct span s)
 	return false;
 }
 
-/* "Thread 41213 (active+gil): "MainThread"", "Thread 0x7F2A (idle)", "Thread (idle) "name"", "Thread 5: "name"" */
-static bool thread_header(struct span line, struct span *tid, struct span *state, struct span *name)
+struct header {
+	struct span tid, state, name;
+};
+
+/* "Thread 41213 (active+gil): "MainThread"", "Thread 0x7F2A (idle)", "Thread (idle) "name"", "Thread 5: "name"", "Thread 5" */
+static bool thread_header(struct span line, struct header *h)
 {
 	struct span rest = line, word;
 	long close;
 
-	*tid = *state = *name = span_make("", 0);
+	h->tid = h->state = h->name = nothing;
 	if (!span_skip(&rest, "Thread "))
 		return false;
 	if (!span_starts(rest, "(")) {
@@ -174,7 +81,7 @@ static bool thread_header(struct span line, struct span *tid, struct span *state
 			n++;
 		if (!n || !isdigit((unsigned char)rest.at[0]))
 			return false;
-		*tid = span_sub(rest, 0, n);
+		h->tid = span_sub(rest, 0, n);
 		rest = span_sub(rest, n, rest.len);
 	}
 	word = rest;
@@ -184,15 +91,15 @@ static bool thread_header(struct span line, struct span *tid, struct span *state
 		close = span_find_char(word, ')');
 		if (close < 0 || !known_state(span_sub(word, 1, (size_t)close - 1)))
 			return false;
-		*state = span_sub(word, 1, (size_t)close - 1);
+		h->state = span_sub(word, 1, (size_t)close - 1);
 		rest = span_sub(word, (size_t)close + 1, word.len);
 	}
 	rest = span_trim(rest);
 	span_skip(&rest, ":");
 	rest = span_trim(rest);
 	if (rest.len >= 2 && *rest.at == '"' && rest.at[rest.len - 1] == '"')
-		*name = span_sub(rest, 1, rest.len - 2);
-	else if (rest.len || !state->len)
+		h->name = span_sub(rest, 1, rest.len - 2);
+	else if (rest.len)
 		return false;
 	return true;
 }
@@ -246,13 +153,6 @@ bool stack_text_is_frame(struct span text)
 	       !span_starts(frame, "at ");
 }
 
-static void add_frame(struct stack_scan *s, struct span frame)
-{
-	end_frame(s);
-	buf_span(&s->frame, frame);
-	end_frame(s);
-}
-
 /* The second column of a line of ps. */
 static int64_t pid_of_ps(struct span s)
 {
@@ -267,24 +167,24 @@ static int64_t pid_of_ps(struct span s)
 static bool process_header(struct stack_scan *s, const struct line *l)
 {
 	struct span rest = l->text;
+	struct stack_dump *d;
+	char rank[LINE_RANK_MAX];
 	uint64_t pid;
 
 	if (span_skip(&rest, "Stack dump for ")) {
-		start_process(s, l->offset, pid_of_ps(rest), "py-spy-text", true);
+		take_heading(s, l, start(s, l, pid_of_ps(rest), "py-spy-text", true));
 		return true;
 	}
 	if (!span_skip(&rest, "Process ") || !span_take_uint(&rest, &pid) || !span_skip(&rest, ":") || pid > INT32_MAX)
 		return false;
-	start_process(s, l->offset, (int64_t)pid, "py-spy-text", false);
-	line_rank_of_title(span_trim(rest), s->rank);
-	if (!*s->rank)
-		for (int i = 0; i < s->dumps; i++)
-			if (s->dump[i].pid == (int64_t)pid)
-				memcpy(s->rank, s->dump[i].rank, sizeof s->rank);
+	d = start(s, l, (int64_t)pid, "py-spy-text", false);
+	if (line_rank_of_title(span_trim(rest), rank))
+		memcpy(d->rank, rank, sizeof rank);
+	take_heading(s, l, d);
 	return true;
 }
 
-static bool dump_line(struct stack_scan *s, const struct line *l)
+static bool dump_line(struct stack_scan *s, const struct line *l, struct stack_dump *d)
 {
 	long at = span_find(l->text, "yspy dump for PID ");
 	struct span rest;
@@ -294,217 +194,236 @@ static bool dump_line(struct stack_scan *s, const struct line *l)
 		return false;
 	rest = span_sub(l->text, (size_t)at + 18, l->text.len);
 	if (span_take_uint(&rest, &pid) && *l->rank) {
-		int i = s->dumps < STACK_DUMPS ? s->dumps++ : (int)(pid % STACK_DUMPS);
+		int i = s->titles < STACK_TITLES ? s->titles++ : (int)(pid % STACK_TITLES);
 
-		s->dump[i].pid = (int64_t)pid;
-		memcpy(s->dump[i].rank, l->rank, sizeof l->rank);
+		s->title[i].pid = (int64_t)pid;
+		memcpy(s->title[i].rank, l->rank, sizeof l->rank);
 	}
-	end_thread(s);
+	if (d)
+		stack_thread_end(d);
 	return true;
 }
 
-static void open_thread(struct stack_scan *s, const struct line *l, struct span tid, struct span state, struct span name)
+static void open_thread(struct stack_scan *s, const struct line *l, struct stack_dump *d, const struct header *h)
 {
-	bool main = span_is(name, "MainThread");
+	bool main = span_is(h->name, "MainThread");
 
-	if (s->open && (s->gdb || s->fault_handler))
-		end_process(s);
-	if (s->open && main && s->main_seen && s->pid < 0)
-		end_process(s);
-	if (!s->open)
-		start_process(s, l->offset, -1, "py-spy-text", true);
-	s->confirmed = true;
-	s->main_seen = s->main_seen || main;
-	s->nameless = false;
-	start_thread(s, tid, state, name);
+	if (!d || d->tag != line_tag(l) || d->gdb || d->fault_handler || (main && d->main_seen && d->pid < 0)) {
+		d = start(s, l, -1, "py-spy-text", true);
+		take_heading(s, l, d);
+	}
+	d->confirmed = true;
+	d->main_seen = d->main_seen || main;
+	stack_thread_start(d, h->tid, h->state, h->name);
 }
 
 /* --- faulthandler --- */
 
-static bool handler_line(struct stack_scan *s, const struct line *l)
+/* Each thread stands once in a dump. */
+static bool has_thread(const struct stack_dump *d, struct span tid)
 {
-	struct span rest = l->text, tid, word, path, number;
+	char text[40];
+
+	snprintf(text, sizeof text, "\"tid\":\"%.*s\"", (int)(tid.len < 24 ? tid.len : 24), tid.at);
+	return span_contains(buf_as_span(&d->threads), text);
+}
+
+static bool handler_thread(struct stack_scan *s, const struct line *l, struct stack_dump *d)
+{
+	struct span rest = l->text, tid;
 	bool current = span_skip(&rest, "Current thread ");
-	uint64_t n;
+
+	if (!current && !span_skip(&rest, "Thread "))
+		return false;
+	if (!span_contains(rest, "(most recent call first)") || !span_word(&rest, &tid) || !span_starts(tid, "0x"))
+		return false;
+	if (!d || d->tag != line_tag(l) || !d->fault_handler || (current && d->current_seen) || has_thread(d, tid)) {
+		d = start(s, l, -1, "faulthandler", true);
+		d->fault_handler = true;
+		take_heading(s, l, d);
+	}
+	d->current_seen = d->current_seen || current;
+	stack_thread_start(d, tid, nothing, nothing);
+	return true;
+}
+
+/* "  File "F", line N in NAME"; ??? stands for what the handler could not read. */
+static bool handler_frame(struct stack_dump *d, struct span text)
+{
+	struct span rest = span_trim(text), path = span_of("?"), name;
+	uint64_t n = 0;
 	long at;
 
-	if (current || span_skip(&rest, "Thread ")) {
-		if (!span_contains(rest, "(most recent call first)") || !span_word(&rest, &tid) || !span_starts(tid, "0x"))
+	if (!d || !d->fault_handler || !d->thread)
+		return false;
+	if (span_skip(&rest, "File \"")) {
+		at = span_find(rest, "\", line ");
+		if (at < 0)
 			return false;
-		if (!s->open || !s->fault_handler || (current && s->current_seen)) {
-			start_process(s, l->offset, -1, "faulthandler", true);
-			s->fault_handler = true;
-			memcpy(s->rank, l->rank, sizeof s->rank);
-		}
-		s->current_seen = s->current_seen || current;
-		start_thread(s, tid, span_make("", 0), span_make("", 0));
-		return true;
+		path = span_sub(rest, 0, (size_t)at);
+		rest = span_sub(rest, (size_t)at + 1, rest.len);
+	} else if (!span_skip(&rest, "File ???")) {
+		return false;
 	}
-	if (!s->fault_handler || !s->thread)
+	if (!span_skip(&rest, ", line ") || (!span_skip(&rest, "???") && !span_take_uint(&rest, &n)) || !span_skip(&rest, " in "))
 		return false;
-	rest = span_trim(l->text);
-	if (!span_skip(&rest, "File \""))
-		return false;
-	at = span_find(rest, "\", line ");
-	if (at < 0)
-		return false;
-	path = span_sub(rest, 0, (size_t)at);
-	rest = number = span_sub(rest, (size_t)at + 8, rest.len);
-	if (!span_take_uint(&rest, &n) || !span_skip(&rest, " in "))
-		return false;
-	word = span_trim(rest);
-	end_frame(s);
-	buf_printf(&s->frame, "%.*s (%.*s:%llu)", (int)word.len, word.at, (int)path.len, path.at, (unsigned long long)n);
-	end_frame(s);
+	name = span_trim(rest);
+	stack_frame_end(d);
+	buf_printf(&d->frame, "%.*s (%.*s", (int)name.len, name.at, (int)path.len, path.at);
+	if (n)
+		buf_printf(&d->frame, ":%llu", (unsigned long long)n);
+	buf_char(&d->frame, ')');
+	stack_frame_end(d);
 	return true;
+}
+
+/* What stands before or behind a whole dump. */
+static bool handler_edge(struct span text)
+{
+	return span_starts(text, "Fatal Python error") || span_starts(text, "Extension modules: ") ||
+	       (span_starts(text, "Timeout (") && span_ends(span_trim(text), ")!"));
 }
 
 /* --- gdb's backtraces --- */
 
 /* "#12 0x.. in f (..) from lib": only what gdb prints, not "#0 f from file:line". */
-static bool gdb_frame(struct stack_scan *s, const struct line *l)
+static bool gdb_frame(struct stack_scan *s, const struct line *l, struct stack_dump *d)
 {
 	struct span rest = l->text;
 	uint64_t n;
 
 	if (!span_skip(&rest, "#") || !span_take_uint(&rest, &n) || !rest.len || *rest.at != ' ' || !span_contains(rest, " ("))
 		return false;
-	if (!s->open || !s->gdb || n == 0) {
-		start_process(s, l->offset, -1, "gdb", true);
-		s->gdb = true;
-		start_thread(s, span_make("", 0), span_make("", 0), span_make("", 0));
+	if (!d || !d->gdb || n == 0) {
+		d = start(s, l, -1, "gdb", true);
+		d->gdb = true;
+		s->heading[0] = 0;
+		stack_thread_start(d, nothing, nothing, nothing);
 	}
-	end_frame(s);
-	buf_span(&s->frame, span_trim(rest));
+	stack_frame_end(d);
+	buf_span(&d->frame, span_trim(rest));
+	return true;
+}
+
+static bool gdb_more(struct stack_dump *d, struct span text)
+{
+	if (!d || !d->gdb || !d->frame.len || !span_starts(text, "  ") || !span_trim(text).len)
+		return false;
+	buf_char(&d->frame, ' ');
+	buf_span(&d->frame, span_trim(text));
 	return true;
 }
 
 /* --- lines --- */
 
-static bool gdb_more(struct stack_scan *s, const struct line *l)
-{
-	if (!s->gdb || !s->frame.len || !span_starts(l->text, "  ") || !span_trim(l->text).len)
-		return false;
-	buf_char(&s->frame, ' ');
-	buf_span(&s->frame, span_trim(l->text));
-	return true;
-}
-
 /* The header of a process is one when Python's version or a thread follows. */
-static void confirm(struct stack_scan *s, struct span text)
+static void confirm(struct stack_scan *s, struct stack_dump *d, struct span text)
 {
-	if (!s->open || s->confirmed || !span_trim(text).len)
+	if (!span_trim(text).len)
 		return;
 	if (span_starts(text, "Python v") || span_starts(text, "Parent Process "))
-		s->confirmed = true;
-	else if (++s->waited > 1)
-		end_process(s);
+		d->confirmed = true;
+	else if (++d->waited > 1)
+		stack_dump_end(s, d);
 }
 
-static bool in_dump(struct stack_scan *s, const struct line *l)
+static bool in_thread(struct stack_dump *d, struct span text)
 {
-	struct span text = l->text, frame;
+	struct span frame;
 
-	if (s->thread && !s->gdb && !s->fault_handler) {
-		if (!span_trim(text).len)
-			return true;
-		if (frame_of(text, &frame) && !span_starts(frame, "...")) {
-			add_frame(s, frame);
-			return true;
-		}
-		if (span_starts(text, "        ") || span_starts(text, "    ..."))
-			return true; /* locals, elisions */
-		end_thread(s);
-	} else if (stack_text_is_frame(text) && (!s->open || !s->gdb)) {
-		/* Its header was cut off. */
-		if (!s->open)
-			start_process(s, l->offset, -1, "py-spy-text", true);
-		start_thread(s, span_make("", 0), span_make("", 0), span_make("", 0));
-		s->nameless = true;
-		frame_of(text, &frame);
-		add_frame(s, frame);
+	if (!span_trim(text).len)
+		return true;
+	if (frame_of(text, &frame) && !span_starts(frame, "...")) {
+		stack_frame(d, frame);
 		return true;
 	}
+	if (span_starts(text, "        ") || span_starts(text, "    ..."))
+		return true; /* locals, elisions */
+	stack_thread_end(d);
 	return false;
+}
+
+/* A frame whose header was cut off. */
+static void lone_frame(struct stack_scan *s, const struct line *l, struct stack_dump *d)
+{
+	struct span frame;
+
+	if (!d) {
+		d = start(s, l, -1, "py-spy-text", true);
+		take_heading(s, l, d);
+	}
+	stack_thread_start(d, nothing, nothing, nothing);
+	frame_of(l->text, &frame);
+	stack_frame(d, frame);
+}
+
+/* The dump that a line goes to: the one with its prefix; else one whose prefix is the part of it that a container or a unit has. */
+static struct stack_dump *dump_of(struct stack_scan *s, const struct line *l)
+{
+	struct stack_dump *d = stack_dump_of(s, line_tag(l));
+	struct line bare;
+
+	if (d || !s->open || !line_tag(l))
+		return d;
+	bare = *l;
+	bare.rank[0] = 0;
+	bare.pid = 0;
+	d = stack_dump_of(s, line_tag(&bare));
+	return d ? d : stack_dump_of(s, 0);
+}
+
+/* A logger puts its prefix before the first line of a dump only. */
+static struct stack_dump *just_begun(struct stack_scan *s, const struct line *l)
+{
+	struct stack_dump *d = s->last;
+
+	if (!s->open || line_tag(l) || !d || !d->open || d->ended || d->lines)
+		return NULL;
+	d->tag = 0;
+	return d;
 }
 
 bool stack_text_line(struct stack_scan *s, const struct line *l)
 {
-	struct span tid, state, name, text = l->text;
+	struct stack_dump *d = dump_of(s, l);
+	struct span text = l->text;
+	char rank[LINE_RANK_MAX];
+	struct header h;
 
-	if (gdb_more(s, l))
+	if (!d)
+		d = just_begun(s, l);
+	if (d)
+		d->lines++;
+	if (gdb_more(d, text) || process_header(s, l) || handler_thread(s, l, d) || handler_frame(d, text))
 		return true;
-	if (process_header(s, l) || handler_line(s, l))
-		return true;
-	if (thread_header(text, &tid, &state, &name)) {
-		open_thread(s, l, tid, state, name);
+	if (thread_header(text, &h) && (h.state.len || h.name.len || (d && d->confirmed && !d->gdb && !d->fault_handler))) {
+		open_thread(s, l, d, &h);
 		return true;
 	}
-	if (gdb_frame(s, l) || dump_line(s, l))
+	if (gdb_frame(s, l, d) || dump_line(s, l, d))
 		return true;
-	if (s->open && !s->confirmed) {
-		confirm(s, text);
+	if (heading_of(text, rank)) {
+		memcpy(s->heading, rank, sizeof rank);
+		s->heading_offset = l->offset;
+	}
+	if (d && !d->confirmed) {
+		confirm(s, d, text);
 		return span_starts(text, "Python v");
 	}
-	if (s->open && span_starts(text, "Error: ") && !s->count) {
-		s->confirmed = false;
-		end_process(s);
+	if (d && span_starts(text, "Error: ") && !d->count) {
+		d->confirmed = false;
+		stack_dump_end(s, d);
 		return false;
 	}
-	if (span_starts(text, "Fatal Python error"))
-		end_process(s);
-	return in_dump(s, l);
-}
-
-void stack_text_flush(struct stack_scan *s)
-{
-	end_process(s);
-}
-
-/* --- JSON --- */
-
-static void json_thread(struct stack_scan *s, const json_t *t)
-{
-	const json_t *id = json_object_get(t, "os_thread_id"), *frames = json_object_get(t, "frames");
-	const char *name = json_string_value(json_object_get(t, "thread_name"));
-	bool gil = json_is_true(json_object_get(t, "owns_gil")), active = json_is_true(json_object_get(t, "active"));
-	char tid[32] = "";
-
-	if (!json_is_integer(id))
-		id = json_object_get(t, "thread_id");
-	if (json_is_integer(id))
-		snprintf(tid, sizeof tid, "%lld", (long long)json_integer_value(id));
-	start_thread(s, span_of(tid), span_of(active ? gil ? "active+gil" : "active" : "idle"), span_of(name ? name : ""));
-	for (size_t i = 0; i < json_array_size(frames); i++) {
-		const json_t *f = json_array_get(frames, i);
-		const char *what = json_string_value(json_object_get(f, "name")), *file = json_string_value(json_object_get(f, "short_filename"));
-		long long line = json_integer_value(json_object_get(f, "line"));
-
-		if (!file)
-			file = json_string_value(json_object_get(f, "filename"));
-		if (!file)
-			file = json_string_value(json_object_get(f, "module"));
-		if (!json_is_object(f))
-			continue;
-		end_frame(s);
-		buf_printf(&s->frame, "%s (%s", what ? what : "?", file ? file : "?");
-		if (line > 0)
-			buf_printf(&s->frame, ":%lld", line);
-		buf_char(&s->frame, ')');
-		end_frame(s);
+	if (d && handler_edge(text)) {
+		stack_dump_end(s, d);
+		d = NULL;
 	}
-}
-
-void stack_text_json(struct stack_scan *s, const json_t *threads, uint64_t offset)
-{
-	const json_t *first = json_array_get(threads, 0), *info = json_object_get(first, "process_info"), *pid = json_object_get(first, "pid");
-	const char *command = json_string_value(json_object_get(info, "command_line"));
-
-	start_process(s, offset, json_is_integer(pid) ? (int64_t)json_integer_value(pid) : -1, "py-spy", true);
-	if (command)
-		line_rank_of_title(span_of(command), s->rank);
-	/* Newest first in JSON: the main thread is the last. */
-	for (size_t i = json_array_size(threads); i-- > 0;)
-		json_thread(s, json_array_get(threads, i));
-	end_process(s);
+	if (d && d->thread && !d->gdb && !d->fault_handler)
+		return in_thread(d, text);
+	if (stack_text_is_frame(text) && (!d || !d->gdb)) {
+		lone_frame(s, l, d);
+		return true;
+	}
+	return false;
 }
