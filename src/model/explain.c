@@ -409,14 +409,41 @@ static bool rule_livelock(struct pile *p)
 	return true;
 }
 
+static bool has_any(struct span s, const char *const *words)
+{
+	for (; *words; words++)
+		if (span_contains(s, *words))
+			return true;
+	return false;
+}
+
 /* A frame of this process has one of these words. */
 static bool frames_have(const struct observation *o, const char *const *words)
 {
-	struct span threads = text(o, STACK_threads);
+	return has_any(text(o, STACK_threads), words);
+}
 
-	for (; *words; words++)
-		if (span_contains(threads, *words))
+/* A thread asleep in a mutex that a function of the runtime locks: the frame around those of the C and C++ libraries tells whose. */
+static bool in_runtime_mutex(const struct observation *o)
+{
+	static const char *const library[] = { "pthread_mutex_lock", "lll_", "_mutex::lock", "std::mutex", "lock_guard", "unique_lock", "__gthread", NULL };
+	static const char *const runtime[] = { "amd::", "hip::", "roc::", "rocr::", "libamdhip64", "libhsa-runtime64", "hsaKmt", NULL };
+	struct span rest = text(o, STACK_threads);
+	long at;
+
+	while ((at = span_find(rest, "pthread_mutex_lock")) >= 0) {
+		struct span frame;
+
+		rest = span_sub(rest, (size_t)at, rest.len);
+		do {
+			at = span_find(rest, "\",\"");
+			frame = span_sub(rest, 0, at < 0 ? rest.len : (size_t)at);
+			rest = span_sub(rest, frame.len + (at < 0 ? 0 : 3), rest.len);
+		} while (at >= 0 && has_any(frame, library) && !span_contains(frame, "\"]}"));
+		at = span_find(frame, "\"]}"); /* the outermost frame of its thread */
+		if (has_any(at < 0 ? frame : span_sub(frame, 0, (size_t)at), runtime))
 			return true;
+	}
 	return false;
 }
 
@@ -426,7 +453,8 @@ static bool rule_runtime_lock(struct pile *p)
 	static const char *const sleep[] = { "futex", "sem_wait", "lll_lock_wait", "pthread_mutex_lock", "pthread_cond_wait", "Semaphore::wait", NULL };
 
 	for (size_t i = 0; i < p->n; i++)
-		if (p->list[i]->kind == KIND_stack && frames_have(p->list[i], lock) && frames_have(p->list[i], sleep)) {
+		if (p->list[i]->kind == KIND_stack &&
+			((frames_have(p->list[i], lock) && frames_have(p->list[i], sleep)) || in_runtime_mutex(p->list[i]))) {
 			say(p, "a host thread sleeps in a lock of the GPU runtime: this is no wait for the GPU",
 				"find the thread that holds the lock: bt of all threads (gdb: thread apply all bt)");
 			return true;

@@ -9,7 +9,7 @@
 
 #include "parse/rocgdb.h"
 
-#define MEMBERS_MAX 32
+#define MEMBERS_MAX 48
 #define DEPTH_MAX 12
 #define VALUE_MAX 4096
 
@@ -18,20 +18,20 @@ struct member {
 	char value[VALUE_MAX];
 };
 
-struct tuple {
-	struct member member[MEMBERS_MAX];
-	int count;
-};
-
+/* The members of the tuples that are open, the innermost last: a tuple's own begin at its `base`. */
 struct mi {
 	struct rocgdb_scan *g;
 	char current[32];               /* id of the current agent, queue or dispatch; "" none */
 	uint64_t offset;
-	struct tuple tuple[3];          /* of the nesting around: a wave's frame is a tuple inside its thread */
-	bool found;
+	struct member member[MEMBERS_MAX];
+	int count;
 };
 
-static struct span value(struct mi *mi, struct span s, char *out, int depth, struct tuple *into);
+/* One tuple while it is said. */
+struct tuple {
+	const struct member *member;
+	int count;
+};
 
 static const char *get(const struct tuple *t, const char *name)
 {
@@ -137,9 +137,23 @@ static void say_queue(struct mi *mi, const struct tuple *t, struct span target)
 	rocgdb_see(mi->g, mi->offset, true);
 }
 
+/* "B|Aa|Ra"; the manual of ROCgdb has a list instead: "[B,Aa,Ra]". */
+static struct span fence_of(const struct tuple *t, char out[64])
+{
+	struct span s = span_of(get_any(t, "fence", "fences", NULL));
+
+	if (!span_skip(&s, "[") || !s.len)
+		return s;
+	snprintf(out, 64, "%.*s", (int)(s.len - 1 < 63 ? s.len - 1 : 63), s.at);
+	for (char *c = out; *c; c++)
+		*c = *c == ',' ? '|' : *c;
+	return span_of(out);
+}
+
 static void say_tuple(struct mi *mi, const struct tuple *t)
 {
 	struct span target = span_of(get(t, "target-id")), rest = target;
+	char fence[64];
 	int64_t n;
 
 	if (span_skip(&rest, "AMDGPU Agent")) {
@@ -149,14 +163,11 @@ static void say_tuple(struct mi *mi, const struct tuple *t)
 	} else if (span_skip(&rest, "AMDGPU Dispatch")) {
 		target = target_of(rest, &n);
 		rocgdb_dispatch(mi->g, mi->offset, id_of(t), target, n, span_of(get(t, "grid")), span_of(get(t, "workgroup")), true,
-			span_of(get(t, "fence")), span_of(get_any(t, "kernel-function", "kernel", "kernel-name")), current(mi, t));
+			fence_of(t, fence), span_of(get_any(t, "kernel-function", "kernel", "kernel-name")), current(mi, t));
 	} else if (span_skip(&rest, "AMDGPU Wave")) {
 		target = target_of(rest, &n);
 		rocgdb_wave(mi->g, mi->offset, id_of(t), target, span_of(get(t, "addr")), span_of(get(t, "func")));
-	} else {
-		return;
 	}
-	mi->found = true;
 }
 
 /* A c-string: returns what is behind it. */
@@ -194,61 +205,84 @@ static bool take_name(struct span *s, char name[32])
 	return true;
 }
 
-static void add(struct tuple *t, const char *name, const char *text)
+static void add(struct mi *mi, const char *name, const char *text)
 {
-	if (!t || t->count == MEMBERS_MAX || *get(t, name))
+	struct member *m = &mi->member[mi->count];
+
+	if (mi->count == MEMBERS_MAX)
 		return;
-	snprintf(t->member[t->count].name, sizeof t->member[0].name, "%s", name);
-	snprintf(t->member[t->count++].value, VALUE_MAX, "%s", text);
+	snprintf(m->name, sizeof m->name, "%s", name);
+	snprintf(m->value, sizeof m->value, "%s", text);
+	mi->count++;
 }
 
-/* The members of a tuple or list; `into` gets those of a tuple inside (a thread's frame). */
-static struct span members(struct mi *mi, struct span s, char close, int depth, struct tuple *into)
+static void append(char *list, const char *text)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, VALUE_MAX - n, "%s%s", n ? "," : "", text);
+}
+
+static struct span value(struct mi *mi, struct span s, char *out, int depth, bool of_tuple);
+
+/* The members of a tuple, or the values of a list, whose strings go to `list`. `closed` when its end is there. */
+static struct span members(struct mi *mi, struct span s, char close, int depth, char *list, bool *closed)
 {
 	char name[32], text[VALUE_MAX];
 
+	*closed = false;
 	for (int i = 0; i < 20000 && s.len && *s.at != close; i++) {
 		text[0] = 0;
 		if (!take_name(&s, name))
 			name[0] = 0;
-		s = value(mi, s, text, depth + 1, into);
-		if (*name && *text)
-			add(into, name, text);
+		s = value(mi, s, text, depth + 1, strcmp(name, "frame") == 0);
+		if (*text && close == ']')
+			append(list, text);
+		else if (*text && *name)
+			add(mi, name, text);
 		if (!span_skip(&s, ",") && s.len && *s.at != close)
 			return span_make("", 0);
 	}
-	return s.len ? span_sub(s, 1, s.len) : s;
+	*closed = s.len > 0;
+	return span_sub(s, 1, s.len);
 }
 
-static struct span value(struct mi *mi, struct span s, char *out, int depth, struct tuple *into)
+/* `part`: the members of a tuple count as those of the tuple around it. */
+static struct span tuple(struct mi *mi, struct span s, int depth, bool part)
 {
+	struct tuple mine;
+	char list[VALUE_MAX] = "";
+	int base = mi->count;
+	bool closed;
+
+	s = members(mi, s, '}', depth, list, &closed);
+	mine.member = mi->member + base;
+	mine.count = mi->count - base;
+	if (closed && *get(&mine, "target-id"))
+		say_tuple(mi, &mine);
+	else if (part)
+		return s;
+	mi->count = base;
+	return s;
+}
+
+static struct span value(struct mi *mi, struct span s, char *out, int depth, bool part)
+{
+	char list[VALUE_MAX] = "";
+	bool closed;
+
 	if (!s.len || depth > DEPTH_MAX)
 		return span_make("", 0);
 	if (*s.at == '"')
 		return c_string(s, out);
-	if (*s.at == '[') {
-		struct span rest = members(mi, span_sub(s, 1, s.len), ']', depth, into);
-
-		return rest;
-	}
-	if (*s.at == '{') {
-		struct tuple *mine = NULL;
-		struct span rest;
-
-		/* A tuple with a target is one of ours; one inside it adds to it. */
-		if (span_starts(s, "{id=") || span_contains(span_sub(s, 0, 200), "target-id=") || span_contains(span_sub(s, 0, 200), "target_id=")) {
-			for (int i = 0; i < 3 && !mine; i++)
-				if (!mi->tuple[i].count)
-					mine = &mi->tuple[i];
-		}
-		rest = members(mi, span_sub(s, 1, s.len), '}', depth, mine ? mine : into);
-		if (mine) {
-			say_tuple(mi, mine);
-			mine->count = 0;
-		}
-		return rest;
-	}
-	return span_make("", 0);
+	if (*s.at == '{')
+		return tuple(mi, span_sub(s, 1, s.len), depth, part);
+	if (*s.at != '[')
+		return span_make("", 0);
+	s = members(mi, span_sub(s, 1, s.len), ']', depth, list, &closed);
+	if (*list)
+		snprintf(out, VALUE_MAX, "[%.*s]", VALUE_MAX - 3, list);
+	return s;
 }
 
 /* current-agent-id="1.1" stands behind the list. */
@@ -268,12 +302,57 @@ static void find_current(struct mi *mi, struct span s)
 static void read_record(struct rocgdb_scan *g, struct span s, uint64_t offset)
 {
 	static struct mi mi;
+	char list[VALUE_MAX] = "";
+	bool closed;
 
 	memset(&mi, 0, sizeof mi);
 	mi.g = g;
 	mi.offset = offset;
 	find_current(&mi, s);
-	members(&mi, s, 0, 0, NULL);
+	members(&mi, s, 0, 0, list, &closed);
+}
+
+void gdb_mi_end(struct rocgdb_scan *g)
+{
+	if (g->mi_text.len)
+		read_record(g, buf_as_span(&g->mi_text), g->mi_offset);
+	buf_clear(&g->mi_text);
+}
+
+/* *stopped,reason="signal-received",signal-name="SIGSEGV",...,thread-id="6" */
+static void stopped(struct rocgdb_scan *g, struct span s, uint64_t offset)
+{
+	struct span name = span_after(s, "signal-name=\""), number = span_after(s, ",thread-id=\"");
+	long quote = span_find_char(name, '"');
+	uint64_t thread;
+
+	if (quote > 0)
+		rocgdb_signal(g, offset, span_sub(name, 0, (size_t)quote), span_take_uint(&number, &thread) ? (int64_t)thread : -1, false);
+}
+
+/* Text that gdb would have printed, read as such. */
+static void printed(struct rocgdb_scan *g, const struct line *l, struct span s)
+{
+	char text[VALUE_MAX];
+	struct span rest, piece;
+
+	c_string(s, text);
+	rest = span_of(text);
+	while (span_line(&rest, &piece)) {
+		struct line inner = *l;
+
+		inner.text = piece;
+		rocgdb_line(g, &inner);
+	}
+}
+
+static void failed(struct rocgdb_scan *g, const struct line *l, struct span s)
+{
+	struct span message = span_after(s, "msg=");
+
+	if (span_starts(message, "\""))
+		printed(g, l, message);
+	rocgdb_failed(g, l->offset, s);
 }
 
 /* Brackets that are open at the end of a line of a record; strings do not count. */
@@ -292,22 +371,12 @@ static int depth_after(struct rocgdb_scan *g, struct span s)
 	return g->mi_depth;
 }
 
-/* ~"text\n" and &"text\n": what gdb would have printed. */
+/* ~"text\n" and &"text\n" */
 static bool stream(struct rocgdb_scan *g, const struct line *l, struct span s)
 {
-	char text[VALUE_MAX];
-	struct span rest, piece;
-
 	if (s.len < 3 || (*s.at != '~' && *s.at != '&' && *s.at != '@') || s.at[1] != '"' || s.at[s.len - 1] != '"')
 		return false;
-	c_string(span_sub(s, 1, s.len), text);
-	rest = span_of(text);
-	while (span_line(&rest, &piece)) {
-		struct line inner = *l;
-
-		inner.text = piece;
-		rocgdb_line(g, &inner);
-	}
+	printed(g, l, span_sub(s, 1, s.len));
 	return true;
 }
 
@@ -328,13 +397,14 @@ bool gdb_mi_line(struct rocgdb_scan *g, const struct line *l)
 		return true;
 	span_take_uint(&s, &token);
 	if (span_starts(s, "^error")) {
-		rocgdb_see(g, l->offset, false);
-		g->failed = true;
+		failed(g, l, s);
 		return true;
 	}
 	if (!span_starts(s, "^done,") && !span_starts(s, "*stopped,") && !span_starts(s, "=thread"))
 		return false;
 	rocgdb_see(g, l->offset, false);
+	if (*s.at == '*')
+		stopped(g, s, l->offset);
 	s = span_sub(s, (size_t)span_find_char(s, ',') + 1, s.len);
 	g->mi_string = false;
 	g->mi_depth = 0;
