@@ -396,8 +396,84 @@ def fault_to_screen():
         "p95 under 250 ms", p95 < 250)
 
 
+# --- snapshot and stacks ---
+
+THREADS = """
+import sys, threading, time
+threading.stack_size(65536)
+for _ in range(99):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+print("ready", flush=True)
+time.sleep(1000)
+"""
+
+
+def snapshot_stop():
+    """How long a process of 100 threads stands still while real gdb looks at it."""
+    target = subprocess.Popen([sys.executable, "-c", THREADS], stdout=subprocess.PIPE)
+    target.stdout.readline()
+    root = tmp + "/sys"
+    os.makedirs("%s/class/kfd/kfd/proc/%d/queues/0" % (root, target.pid))
+    stopped, verified = [], []
+    for _ in range(3 if args.quick else 7):
+        done = subprocess.run([args.hangtop, "snapshot", "--json", "--target", str(target.pid), "--role", "worker", "--gdb", "gdb", "--plain-gdb",
+                               "--sys-root", root, "--yes-i-accept-a-pause"], stdout=subprocess.PIPE, env=dict(os.environ, **env()))
+        for line in done.stdout.splitlines():
+            o = json.loads(line)
+            if o["kind"] == "snapshot" and "stopped_ms" in o:
+                stopped.append(o["stopped_ms"])
+                verified.append(o["verified"])
+    target.kill()
+    target.wait()
+    row("a process of 100 threads stands still in a snapshot (gdb)", "median %.0f, max %.0f ms, %d of %d run again" %
+        (median(stopped or [9e9]), max(stopped or [9e9]), verified.count("ok"), len(verified)), "under 2000 ms, all run again",
+        bool(stopped) and max(stopped) < 2000 and set(verified) == {"ok"})
+
+
+def stacks_of_ranks():
+    demo = Demo("healthy")
+    times = []
+    for _ in range(3 if args.quick else 9):
+        began = time.monotonic()
+        done = subprocess.run([args.hangtop, "stacks", "--json", "--pid", str(demo.at["pid"])], stdout=subprocess.PIPE, env=dict(os.environ, **env()))
+        times.append(time.monotonic() - began)
+        ranks = sum(len(group["ranks"]) for group in json.loads(done.stdout)["stack_groups"])
+        if ranks != 8:
+            times.append(9e9)
+    demo.close()
+    row("stacks of 8 ranks to folded classes, from the start of hangtop", "median %.2f, max %.2f s" % (median(times), max(times)), "under 2.5 s",
+        max(times) < 2.5)
+
+
+def keys_in_snapshot():
+    """Panels change while a snapshot is proposed and taken."""
+    demo = Demo("healthy")
+    t = hangtop(demo, "--gdb", demo.at["rocgdb"])
+    Terminal.idle(4)
+    dice = random.Random(1)
+    times = []
+    for _ in range(1 if args.quick else 5):
+        t.send("S")
+        Terminal.idle(1.5)
+        t.send("yy")
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            Terminal.idle(dice.uniform(0.03, 0.15))
+            del t.seen[:]
+            sent = time.monotonic()
+            t.send("24"[len(times) % 2])
+            while len(t.seen) < 200 and time.monotonic() - sent < 2:
+                Terminal.pump(0.5)
+            times.append((time.monotonic() - sent) * 1e3)
+    t.close()
+    demo.close()
+    p99 = percentile(times, 99)
+    row("key to repaint while snapshots are taken", "p50 %.1f, p99 %.1f, max %.1f ms" % (median(times), p99, max(times)), "p99 under 33 ms", p99 < 33)
+
+
 ROWS = [("first-frame", first_frame), ("keys", key_to_repaint), ("idle", idle_cost), ("crowd", many_processes), ("kill", kill_nine),
-        ("explain", explain_waves), ("explain-ordinary", explain_ordinary), ("fault", fault_to_screen)]
+        ("explain", explain_waves), ("explain-ordinary", explain_ordinary), ("fault", fault_to_screen), ("snapshot", snapshot_stop),
+        ("stacks", stacks_of_ranks), ("snapshot-keys", keys_in_snapshot)]
 
 
 def main():
