@@ -20,6 +20,7 @@ struct binding binding_table[] = {
 		"evidence and next step; on a bookmark: go there in time" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(SNAPSHOT), { UI_KEY_ENTER }, "open", "instructions, frames, checks, command and output; an alarm is acknowledged" },
 	{ ACTION_YES, GROUP_PANEL, ON(SNAPSHOT), { 'y' }, "yes", "pressed twice: take the snapshot that is proposed" },
+	{ ACTION_ASK_AGENT, GROUP_PANEL, ON(SNAPSHOT), { 'A' }, "ask-agent", "where the check agent-dump offers it: SIGQUIT to the debug agent, after the rank is typed; its waves stay stopped" },
 	{ ACTION_OPEN, GROUP_PANEL, ON(SERVER) | ON(SOURCES), { UI_KEY_ENTER }, "open", "the whole text of the line" },
 
 	{ ACTION_PANEL, GROUP_MOVE, 0, { '1', '2', '3', '4', '5', '6', '7', '8', '9' }, "panel", "panel by its number" },

@@ -17,7 +17,7 @@ static void group(struct build *b, enum key_group which)
 		const struct binding *binding = &binding_table[i];
 		char text[80];
 
-		if (b->view->read_only && (binding->action == ACTION_SNAPSHOT || binding->action == ACTION_YES))
+		if (b->view->read_only && (binding->action == ACTION_SNAPSHOT || binding->action == ACTION_YES || binding->action == ACTION_ASK_AGENT))
 			continue;
 		if (binding->group != which || (binding->where && !(binding->where & (1u << b->shown))))
 			continue;

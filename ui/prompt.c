@@ -17,6 +17,7 @@ static const struct {
 	[PROMPT_TIME] = { "go to time: ", "3m ago, -90s, 10:05, 10:05:30, 2026-12-01 10:05" },
 	[PROMPT_MARK] = { "bookmark: ", "a word or two; Enter alone is fine" },
 	[PROMPT_PID] = { "watch PID: ", "a number" },
+	[PROMPT_AGENT] = { "SIGQUIT, stops its waves for good. Type the rank: ", "" },
 	[PROMPT_QUIT] = { "stacks are being taken: quit? y n ", "" },
 };
 

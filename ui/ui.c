@@ -117,6 +117,8 @@ static void ask(struct request *request, enum request_kind kind, int64_t n, cons
 
 /* --- what was typed --- */
 
+static void ask_agent(struct ui *ui, const struct view *view, struct request *request, const char *typed);
+
 static void find(struct ui *ui, int direction)
 {
 	struct list *l = current(ui);
@@ -171,6 +173,9 @@ static void prompt_done(struct ui *ui, enum prompt_kind kind, const struct view 
 			ask(request, REQUEST_PID, (int64_t)pid, text);
 		else if (*text)
 			say(ui, "a PID is a number from 1 to 4194304");
+		break;
+	case PROMPT_AGENT:
+		ask_agent(ui, view, request, text);
 		break;
 	case PROMPT_QUIT:
 		ask(request, REQUEST_QUIT, 0, "");
@@ -306,6 +311,34 @@ static void yes(struct ui *ui, const struct view *view, struct request *request)
 	snprintf(ui->armed, sizeof ui->armed, "%.*s", (int)s->id.len, s->id.at);
 	snprintf(text, sizeof text, "y again stops pid %lld for a moment and looks at it; any other key forgets it", (long long)pid);
 	say(ui, text);
+}
+
+/* The newest snapshot, when asking the debug agent of its process is offered; NULL otherwise. */
+static const struct snapshot_seen *agent_offer(const struct view *view)
+{
+	static struct snapshots all;
+
+	snapshots_gather(&all, view->model);
+	for (int i = 0; !view->read_only && all.count && i < all.seen[0].guard.count; i++)
+		if (observation_text_is(all.seen[0].guard.row[i], GUARD_check, "agent-dump") && observation_text_is(all.seen[0].guard.row[i], GUARD_state, "ok"))
+			return &all.seen[0];
+	return NULL;
+}
+
+static void ask_agent(struct ui *ui, const struct view *view, struct request *request, const char *typed)
+{
+	const struct snapshot_seen *s = agent_offer(view);
+	struct span rank = { "", 0 };
+	int64_t pid = 0;
+
+	if (!s || !observation_get_int(s->last, SNAPSHOT_pid, &pid))
+		say(ui, view->read_only ? "read only: no signal is sent" : "not offered: S shows what the check agent-dump says");
+	else if (!typed)
+		prompt_open(&ui->prompt, PROMPT_AGENT, "");
+	else if (observation_get_text(s->last, SNAPSHOT_rank, &rank) && rank.len && span_is(rank, typed))
+		ask(request, REQUEST_SNAPSHOT, pid, typed);
+	else
+		say(ui, "that is not its rank: nothing was done");
 }
 
 /* Enter on the snapshot with the alarm: it was seen. */
@@ -445,6 +478,9 @@ static void act(struct ui *ui, enum action action, int key, const struct view *v
 		break;
 	case ACTION_YES:
 		yes(ui, view, request);
+		break;
+	case ACTION_ASK_AGENT:
+		ask_agent(ui, view, request, NULL);
 		break;
 	case ACTION_SNAPSHOTS:
 		show(ui, PANEL_SNAPSHOT);

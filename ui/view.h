@@ -51,7 +51,7 @@ enum request_kind {
 	REQUEST_NOTE,           /* :note TEXT */
 	REQUEST_SUSPEND,        /* Ctrl-Z */
 	REQUEST_PID,            /* o: text is a pid to watch */
-	REQUEST_SNAPSHOT,       /* S: propose one (n 0); y y: take the one proposed (n is the pid) */
+	REQUEST_SNAPSHOT,       /* S: propose one (n 0); y y: take the one proposed (n is the pid); A: text is the rank typed */
 	REQUEST_ACKNOWLEDGE,    /* the alarm of a snapshot was seen: text is its id */
 	REQUEST_EVIDENCE,       /* x */
 };

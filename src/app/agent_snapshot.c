@@ -20,7 +20,7 @@
 #define STACKS_MS 12000         /* py-spy has its own deadline; this is for when it is stuck */
 #define LOOK_MS 50
 
-struct asked { int64_t pid, start; char rank[32], role[12], why[24]; bool take; };
+struct asked { int64_t pid, start; char rank[32], role[12], why[24], ask_agent[32]; bool take; };
 
 struct agent_snapshot {
 	struct source_env *env;
@@ -221,6 +221,10 @@ static void begin(struct agent_snapshot *a)
 		argv[n++] = "--engine";
 		argv[n++] = profile->name;
 	}
+	if (*asked->ask_agent) {
+		argv[n++] = "--ask-agent";
+		argv[n++] = asked->ask_agent;
+	}
 	if (asked->take)
 		argv[n++] = "--yes-i-accept-a-pause";
 	argv[n] = NULL;
@@ -284,6 +288,7 @@ void agent_snapshot_request(struct agent_snapshot *a, struct span line)
 		text_of(request, "rank", asked.rank, sizeof asked.rank);
 		text_of(request, "role", asked.role, sizeof asked.role);
 		text_of(request, "why", asked.why, sizeof asked.why);
+		text_of(request, "ask_agent", asked.ask_agent, sizeof asked.ask_agent);
 		if (a->busy) {
 			struct asked before = a->asked;
 

@@ -204,11 +204,17 @@ static int one(const struct app_options *o, const struct target_choice *choice, 
 		snapshot_preview(&options, &s);
 		return s.result == SNAPSHOT_REFUSED ? EXIT_NO_PERMISSION : 0;
 	}
-	if (snapshot_take(&options, &s, &error) < 0)
+	if (o->ask_agent && strcmp(o->ask_agent, choice->rank) != 0) {
+		error_set(&error, "--ask-agent %s, but this is rank %s: nothing was done", o->ask_agent, *choice->rank ? choice->rank : "unknown");
+		error_fix(&error, "type the rank of the process that is to be asked");
+		return complain(&error, EXIT_USAGE);
+	}
+	if ((o->ask_agent ? snapshot_ask_agent(&options, &s, &error) : snapshot_take(&options, &s, &error)) < 0)
 		return complain(&error, EXIT_CANNOT_WRITE);
 	if (s.result == SNAPSHOT_REFUSED)
 		return EXIT_NO_PERMISSION;
-	tell_output(o, node, choice->pid, &s);
+	if (*s.output)
+		tell_output(o, node, choice->pid, &s);
 	if (o->json && !ferror(stdout)) /* else it is imported by the next start */
 		snapshot_taken_over(folder, s.id);
 	return s.hurt ? EXIT_HUNG : s.result == SNAPSHOT_FAILED ? EXIT_SUSPECT : 0;

@@ -390,7 +390,7 @@ void live_stacks(struct live *live, const char *why)
 	buf_release(&line);
 }
 
-void live_snapshot(struct live *live, const struct rank *rank, bool take)
+void live_snapshot(struct live *live, const struct rank *rank, bool take, const char *ask_agent)
 {
 	struct span role = { "", 0 };
 	struct json_write w;
@@ -409,6 +409,8 @@ void live_snapshot(struct live *live, const struct rank *rank, bool take)
 	jw_int(&w, "start", start);
 	jw_string(&w, "rank", rank->name);
 	jw_text(&w, "role", role);
+	if (ask_agent)
+		jw_string(&w, "ask_agent", ask_agent);
 	jw_string(&w, "why", "key");
 	jw_end_object(&w);
 	link_send(live->agent[1].link, buf_string(&line));

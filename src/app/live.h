@@ -27,8 +27,9 @@ bool live_lost(const struct live *live, struct error *why);
 void live_flush(struct live *live);                    /* hand over to the writer now */
 /* Something the user or a rule asks of the node; writes the audit row. */
 void live_stacks(struct live *live, const char *why);
-/* Ask for the snapshot of a worker: what would be done (take false), or to do it. */
-void live_snapshot(struct live *live, const struct rank *rank, bool take);
+/* Ask for the snapshot of a worker: what would be done (take false), or to do it; ask_agent NULL, or the rank typed to
+ * send SIGQUIT to its debug agent instead. */
+void live_snapshot(struct live *live, const struct rank *rank, bool take, const char *ask_agent);
 /* The alarm of a snapshot was seen: an audit row. */
 void live_acknowledge(struct live *live, const char *id);
 void live_pid(struct live *live, int64_t pid);         /* watch this server from now on */

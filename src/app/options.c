@@ -46,6 +46,7 @@ static const struct option_row {
 	{ "plain-gdb", 0, FLAG, NULL, AT(plain_gdb), SOURCES | CMD_SNAPSHOT, "a gdb that is not rocgdb will do: host stacks only" },
 	{ "deadline", 0, SECONDS, "SECONDS", AT(deadline_s), SOURCES | CMD_SNAPSHOT, "of the debugger, then it is interrupted (default 90)" },
 	{ "grace", 0, SECONDS, "SECONDS", AT(grace_s), SOURCES | CMD_SNAPSHOT, "after that, then it is killed (default 60)" },
+	{ "ask-agent", 0, WORD, "RANK", AT(ask_agent), CMD_SNAPSHOT, "where the debug agent is loaded: send it SIGQUIT; its waves come in the log and stay stopped. RANK again, to be sure" },
 	{ "import", 0, FLAG, NULL, AT(import), CMD_SNAPSHOT, "finish and print what a dead hangtop left behind" },
 	{ "role", 0, WORD, "ROLE", AT(role), CMD_SNAPSHOT, "of the target, when the caller knows: worker, engine, api" },
 	{ "start", 0, NUMBER, "MS", AT(start), CMD_SNAPSHOT, "when the target was started, in ms since the epoch: another one is refused" },

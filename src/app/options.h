@@ -28,7 +28,7 @@ struct app_options {
 	double stall_s, interval_s, stacks_s, timeout_s, duration_s, speed, hang_after_s;
 	int64_t pid, session_mb, tp, seed, port;
 	int64_t target, start;         /* of snapshot */
-	const char *rank, *role, *gdb, *why;
+	const char *rank, *role, *gdb, *why, *ask_agent;
 	double deadline_s, grace_s;
 	bool all_ranks, import, yes, plain_gdb;
 	bool once, json, read_only, ascii, no_mouse, paused, keep, quiet, help, version, log_from_start, plain, slow, no_config, list_keys;

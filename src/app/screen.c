@@ -368,8 +368,8 @@ static void snapshot(struct screen *s, const struct request *r)
 		screen_message(s, r->n ? "that process is no longer a rank of the server" : "no rank is known: nothing to take a snapshot of");
 		return;
 	}
-	live_snapshot(s->live, rank, r->n != 0);
-	snprintf(text, sizeof text, r->n ? "stacks first, then the debugger: rank %.32s" : "checking whether a snapshot of rank %.32s may be taken", rank->name);
+	live_snapshot(s->live, rank, r->n != 0, *r->text ? r->text : NULL);
+	snprintf(text, sizeof text, *r->text ? "SIGQUIT to the debug agent of rank %.32s" : r->n ? "stacks first, then the debugger: rank %.32s" : "checking whether a snapshot of rank %.32s may be taken", rank->name);
 	screen_message(s, text);
 }
 

@@ -18,6 +18,9 @@
 #include "snapshot/side_file.h"
 #include "snapshot/verify.h"
 
+/* What the guard says of asking the debug agent instead. */
+struct asked_agent { bool loaded, other, offered; };
+
 struct taking {
 	const struct snapshot_options *options;
 	struct snapshot *snapshot;
@@ -84,8 +87,31 @@ static void say_cost(char *out, size_t size, const struct guard_facts *f, int64_
 		f->pid, f->threads > 0 ? f->threads : 0, f->threads == 1 ? "" : "s", deadline_ms / 1000);
 }
 
+/* With the debug agent loaded there is another way to the waves, for whom it may be offered to. */
+static void offer_agent(struct taking *t, const struct guard_facts *facts, const struct guard_row *row, int count, struct asked_agent *ask)
+{
+	struct guard_row offer = { .id = "agent-dump" };
+	const char *why;
+
+	ask->loaded = ask->other = false;
+	for (int i = 0; i < count; i++)
+		if (row[i].state == GUARD_REFUSED) {
+			bool agent = strcmp(row[i].id, "debug-agent") == 0;
+
+			ask->loaded = ask->loaded || agent;
+			ask->other = ask->other || !agent;
+		}
+	ask->offered = guard_sigquit(facts, &why) && ask->loaded && !ask->other;
+	if (!ask->loaded)
+		return;
+	offer.state = ask->offered ? GUARD_OK : GUARD_REFUSED;
+	snprintf(offer.detail, sizeof offer.detail, "SIGQUIT %s: %s", ask->offered ? "would ask the agent for its waves" : "is not offered",
+		ask->other ? "another check refuses" : why);
+	say_guard(t, &offer, 1);
+}
+
 /* True when every row lets it pass. `cost` gets what it will cost, or why not. */
-static bool guarded(struct taking *t, bool busy, char *cost, size_t size)
+static bool guarded(struct taking *t, bool busy, char *cost, size_t size, struct asked_agent *ask)
 {
 	struct guard_options options = t->options->guard;
 	struct guard_row row[GUARD_ROWS_MAX];
@@ -99,6 +125,7 @@ static bool guarded(struct taking *t, bool busy, char *cost, size_t size)
 	guard_look(&options, &facts);
 	count = guard_check(&facts, row);
 	say_guard(t, row, count);
+	offer_agent(t, &facts, row, count, ask);
 	if (guard_allows(row, count)) {
 		say_cost(cost, size, &facts, t->options->deadline_ms);
 		return true;
@@ -283,6 +310,7 @@ void snapshot_preview(const struct snapshot_options *options, struct snapshot *o
 	struct snapshot_options o = with_defaults(options);
 	struct observation row;
 	struct error ignored;
+	struct asked_agent ask;
 	struct taking t;
 	char cost[400];
 	int lock;
@@ -290,7 +318,7 @@ void snapshot_preview(const struct snapshot_options *options, struct snapshot *o
 	begin(&t, &o, out);
 	side_folder(o.folder, &ignored);
 	lock = side_lock(o.folder, o.guard.pid, &ignored);
-	if (guarded(&t, lock < 0 && !*ignored.text, cost, sizeof cost)) {
+	if (guarded(&t, lock < 0 && !*ignored.text, cost, sizeof cost, &ask)) {
 		start_row(&t, &row, "preview", cost);
 		tell(&t, &row);
 		out->result = SNAPSHOT_DONE;
@@ -305,6 +333,7 @@ void snapshot_preview(const struct snapshot_options *options, struct snapshot *o
 int snapshot_take(const struct snapshot_options *options, struct snapshot *out, struct error *error)
 {
 	struct snapshot_options o = with_defaults(options);
+	struct asked_agent ask;
 	struct taking t;
 	char cost[400];
 	int lock, status = 0;
@@ -317,12 +346,66 @@ int snapshot_take(const struct snapshot_options *options, struct snapshot *out, 
 	lock = side_lock(o.folder, o.guard.pid, error);
 	if (lock < 0 && *error->text) {
 		status = -1;
-	} else if (!guarded(&t, lock < 0, cost, sizeof cost)) {
+	} else if (!guarded(&t, lock < 0, cost, sizeof cost, &ask)) {
 		refuse(&t, cost);
 	} else {
 		side_path(out->output, o.folder, out->id, ".out");
 		t.file = side_open(o.folder, out->id, error);
 		status = t.file ? run(&t, cost, error) : -1;
+		if (t.file)
+			fclose(t.file);
+	}
+	if (lock >= 0)
+		close(lock);
+	buf_release(&t.argv);
+	return status;
+}
+
+/* SIGQUIT, and a look at what it did. */
+static int quit_signal(struct taking *t, struct error *error)
+{
+	const struct snapshot_options *o = t->options;
+	struct verify verify = { 0 };
+	struct observation row;
+
+	buf_clear(&t->argv);
+	buf_printf(&t->argv, "[\"kill\",\"-QUIT\",\"%" PRId64 "\"]", o->guard.pid);
+	start_row(t, &row, "running", "SIGQUIT asks the debug agent for its waves");
+	tell(t, &row);
+	if (t->unwritten)
+		return error_set(error, "it cannot be recorded in %s: nothing was done", o->folder);
+	verify_look(o->guard.proc_root, o->guard.pid, &verify.before);
+	if (kill((pid_t)o->guard.pid, SIGQUIT) < 0)
+		return error_set_errno(error, errno, "SIGQUIT to pid %" PRId64, o->guard.pid);
+	verify_after(o->guard.proc_root, o->guard.pid, false, &verify);
+	start_row(t, &row, "done", "SIGQUIT sent: the agent's waves come in the server's log (panel Waves); they stay stopped");
+	observation_real(&row, SNAPSHOT_took_ms, (double)(clock_wall_ms() - t->began));
+	snapshot_say_verified(&row, &verify);
+	tell(t, &row);
+	t->snapshot->hurt = verify.result != VERIFY_OK;
+	t->snapshot->result = SNAPSHOT_DONE;
+	return 0;
+}
+
+int snapshot_ask_agent(const struct snapshot_options *options, struct snapshot *out, struct error *error)
+{
+	struct snapshot_options o = with_defaults(options);
+	struct asked_agent ask;
+	struct taking t;
+	char cost[400];
+	int lock, status = 0;
+
+	begin(&t, &o, out);
+	if (side_folder(o.folder, error) < 0 || ((lock = side_lock(o.folder, o.guard.pid, error)) < 0 && *error->text)) {
+		buf_release(&t.argv);
+		return -1;
+	}
+	guarded(&t, lock < 0, cost, sizeof cost, &ask);
+	if (!ask.offered) {
+		refuse(&t, ask.loaded ? "SIGQUIT is not offered: see the check agent-dump" : "the debug agent is not loaded: SIGQUIT would kill the process");
+	} else {
+		t.file = side_open(o.folder, out->id, error);
+		status = t.file ? quit_signal(&t, error) : -1;
 		if (t.file)
 			fclose(t.file);
 	}

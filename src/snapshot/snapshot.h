@@ -47,6 +47,9 @@ struct snapshot {
 void snapshot_preview(const struct snapshot_options *options, struct snapshot *out);
 /* All of it. -1 when nothing could be recorded (then nothing was done). */
 int snapshot_take(const struct snapshot_options *options, struct snapshot *out, struct error *error);
+/* Instead: SIGQUIT to the debug agent in the process, which prints its waves to the log and leaves them stopped. Only where
+ * guard_sigquit() offers it and no check but debug-agent refuses; the caller has made the operator type the rank. */
+int snapshot_ask_agent(const struct snapshot_options *options, struct snapshot *out, struct error *error);
 /* The front has it: the side file is not imported again. */
 void snapshot_taken_over(const char *folder, const char *id);
 /* Side files that nobody took over: finish those in the middle, then tell each. `output` is called for each with output. */

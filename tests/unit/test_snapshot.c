@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -37,7 +38,7 @@ static char dir[256], folder[300], sys_root[300];
 /* --- what was told --- */
 
 static struct {
-	char state[16], verified[16], ended[16], detail[240], verify_detail[240];
+	char state[16], verified[16], ended[16], offer[16], detail[240], verify_detail[240];
 	int rows, guards, actions;
 	double stopped_ms;
 } told;
@@ -54,6 +55,8 @@ static void on_told(void *context, const struct observation *o)
 {
 	(void)context;
 	told.guards += o->kind == KIND_guard;
+	if (o->kind == KIND_guard && observation_text_is(o, GUARD_check, "agent-dump"))
+		take_text(o, GUARD_state, told.offer, sizeof told.offer);
 	told.actions += o->kind == KIND_action;
 	if (o->kind != KIND_snapshot)
 		return;
@@ -76,10 +79,27 @@ static void *sleeper(void *unused)
 	return NULL;
 }
 
+/* It sleeps in all its threads, and has queues in the driver's list, as a worker has. */
+static void settle(pid_t pid, int threads)
+{
+	char *queue;
+
+	for (int64_t end = clock_mono_ms() + WAIT_MS; clock_mono_ms() < end;) {
+		struct verify_state s;
+
+		verify_look("/proc", pid, &s);
+		if (s.threads == threads && s.state == 'S')
+			break;
+	}
+	/* A worker has queues in the driver's list. */
+	assert_true(asprintf(&queue, "mkdir -p %s/class/kfd/kfd/proc/%d/queues/0", sys_root, (int)pid) > 0);
+	assert_int_equal(system(queue), 0);
+	free(queue);
+}
+
 static pid_t start_target(int threads)
 {
 	pid_t pid = fork();
-	char *queue;
 
 	if (pid == 0) {
 		pthread_attr_t small;
@@ -92,17 +112,7 @@ static pid_t start_target(int threads)
 			pthread_create(&thread, &small, sleeper, NULL);
 		sleeper(NULL);
 	}
-	for (int64_t end = clock_mono_ms() + WAIT_MS; clock_mono_ms() < end;) {
-		struct verify_state s;
-
-		verify_look("/proc", pid, &s);
-		if (s.threads == threads && s.state == 'S')
-			break;
-	}
-	/* A worker has queues in the driver's list. */
-	assert_true(asprintf(&queue, "mkdir -p %s/class/kfd/kfd/proc/%d/queues/0", sys_root, (int)pid) > 0);
-	assert_int_equal(system(queue), 0);
-	free(queue);
+	settle(pid, threads);
 	return pid;
 }
 
@@ -410,6 +420,106 @@ static void real_gdb_that_gets_signals_hurts_nobody(void **state)
 	free(path);
 }
 
+/* --- the debug agent is loaded --- */
+
+static volatile sig_atomic_t quits;
+
+static void on_quit(int number)
+{
+	(void)number;
+	quits++;
+	dprintf(STDERR_FILENO, "# wave dump\n");
+}
+
+/* A target with the agent's library mapped; `catches`: and a handler for SIGQUIT. The handler ends a wait of ours by its exit 7. */
+static pid_t start_with_agent(bool catches)
+{
+	char path[400];
+	pid_t pid;
+	int fd;
+
+	snprintf(path, sizeof path, "%s/librocm-debug-agent.so.2", dir);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+			_exit(1);
+		if (catches)
+			signal(SIGQUIT, on_quit);
+		while (!quits)
+			pause();
+		snprintf(path, sizeof path, "%s/asked", dir);
+		open(path, O_CREAT | O_WRONLY, 0600);
+		sleeper(NULL);
+	}
+	close(fd);
+	settle(pid, 1);
+	return pid;
+}
+
+static bool was_asked(void)
+{
+	char path[400];
+
+	snprintf(path, sizeof path, "%s/asked", dir);
+	for (int64_t end = clock_mono_ms() + WAIT_MS; clock_mono_ms() < end;)
+		if (access(path, F_OK) == 0)
+			return true;
+	return false;
+}
+
+static void the_agent_is_asked_where_that_is_offered(void **state)
+{
+	pid_t pid = start_with_agent(true);
+	struct snapshot_options options = options_for(pid, script(END));
+	struct snapshot s;
+	struct error error;
+
+	(void)state;
+	take(options, &s);
+	assert_int_equal(s.result, SNAPSHOT_REFUSED);
+	assert_string_equal(told.offer, "ok");
+	memset(&told, 0, sizeof told);
+	assert_int_equal(snapshot_ask_agent(&options, &s, &error), 0);
+	assert_int_equal(s.result, SNAPSHOT_DONE);
+	assert_string_equal(told.state, "done");
+	assert_string_equal(told.verified, "ok");
+	assert_true(was_asked());
+	end_target(pid);
+}
+
+static void the_agent_is_not_asked_where_it_could_hurt(void **state)
+{
+	static const struct { const char *what; bool catches; const char *engine, *role; } table[] = {
+		{ "a process that does not catch SIGQUIT", false, "atom", "worker" },
+		{ "SGLang", true, "sglang", "worker" },
+		{ "an unknown engine", true, "", "worker" },
+		{ "not a worker", true, "atom", "api" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		pid_t pid = start_with_agent(table[i].catches);
+		struct snapshot_options options = options_for(pid, script(END));
+		struct snapshot s;
+		struct error error;
+		char path[400];
+
+		options.guard.engine = table[i].engine;
+		options.guard.role = table[i].role;
+		memset(&told, 0, sizeof told);
+		assert_int_equal(snapshot_ask_agent(&options, &s, &error), 0);
+		if (s.result != SNAPSHOT_REFUSED || strcmp(told.offer, "refused") != 0)
+			fail_msg("%s is asked", table[i].what);
+		snprintf(path, sizeof path, "%s/asked", dir);
+		assert_int_equal(access(path, F_OK), -1);
+		assert_true(runs(pid));
+		end_target(pid);
+	}
+}
+
 /* --- whoever takes it dies --- */
 
 static void on_nothing(void *context, const struct observation *o)
@@ -526,7 +636,8 @@ int main(void)
 		TEST(a_regular_end), TEST(it_ends_at_once), TEST(it_never_answers), TEST(it_floods),
 		TEST(a_stop_of_ours_is_repaired), TEST(a_stop_of_others_is_left_alone_and_said), TEST(a_target_that_dies_is_said_to_be_dead),
 		TEST(what_cannot_be_recorded_is_not_done), TEST(a_second_one_at_the_same_time_is_refused), TEST(a_preview_does_nothing),
-		TEST(real_gdb_looks_and_lets_go), TEST(real_gdb_is_interrupted_at_the_deadline), TEST(real_gdb_that_gets_signals_hurts_nobody), TEST(its_owner_is_killed),
+		TEST(real_gdb_looks_and_lets_go), TEST(real_gdb_is_interrupted_at_the_deadline), TEST(real_gdb_that_gets_signals_hurts_nobody), TEST(the_agent_is_asked_where_that_is_offered),
+		TEST(the_agent_is_not_asked_where_it_could_hurt), TEST(its_owner_is_killed),
 		TEST(what_was_taken_over_is_not_imported), TEST(stopped_time_counts_against_the_budget),
 	};
 

@@ -325,6 +325,27 @@ static void read_only_takes_no_snapshot(void **state)
 	assert_int_equal(w->request.kind, REQUEST_NONE);
 }
 
+static void the_agent_is_asked_after_the_rank_is_typed(void **state)
+{
+	struct world *w = *state;
+
+	press(w, 'v');
+	scene_snapshot(&w->scene, "4103-1", 1, "refused", "");
+	press(w, 'A');
+	SHOWS(w, "not offered");
+	FEED(&w->scene.model, "{'t':%lld,'node':'n1','kind':'guard','pid':4103,'check':'agent-dump','state':'ok','detail':'x','snapshot':'4103-1'}", AT(1));
+	press(w, 'A');
+	SHOWS(w, "Type the rank");
+	type(w, "TP2\r");
+	assert_int_equal(w->request.kind, REQUEST_NONE);
+	SHOWS(w, "not its rank");
+	press(w, 'A');
+	type(w, "TP3\r");
+	assert_int_equal(w->request.kind, REQUEST_SNAPSHOT);
+	assert_int_equal(w->request.n, 4103);
+	assert_string_equal(w->request.text, "TP3");
+}
+
 static void an_alarm_is_acknowledged(void **state)
 {
 	struct world *w = *state;
@@ -695,6 +716,7 @@ int main(void)
 		TEST(a_snapshot_is_taken_after_y_twice),
 		TEST(the_second_y_is_for_the_snapshot_of_the_first),
 		TEST(read_only_takes_no_snapshot),
+		TEST(the_agent_is_asked_after_the_rank_is_typed),
 		TEST(an_alarm_is_acknowledged),
 		TEST(zoom),
 		TEST(moving),
