@@ -285,10 +285,11 @@ static struct span value(struct mi *mi, struct span s, char *out, int depth, boo
 	return s;
 }
 
-/* current-agent-id="1.1" stands behind the list. */
+/* current-agent-id="1.1" stands behind the list; `_` in the manual. */
 static void find_current(struct mi *mi, struct span s)
 {
-	static const char *const names[] = { "current-agent-id=\"", "current-queue-id=\"", "current-dispatch-id=\"" };
+	static const char *const names[] = { "current-agent-id=\"", "current-queue-id=\"", "current-dispatch-id=\"", "current_agent_id=\"",
+		"current_queue_id=\"", "current_dispatch_id=\"" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct span rest = span_after(s, names[i]);

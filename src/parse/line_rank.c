@@ -74,7 +74,7 @@ bool line_number_after(struct span s, const char *word, char rank[LINE_RANK_MAX]
 
 bool line_rank_of_title(struct span title, char rank[LINE_RANK_MAX])
 {
-	static const char *const words[] = { "--local_rank=", "--local-rank=", "--local_rank ", "--local-rank ", "VllmWorker-", "rank=", "ModelRunner" };
+	static const char *const words[] = { "--local_rank=", "--local-rank=", "--local_rank ", "--local-rank ", "VllmWorker-", " rank=", "ModelRunner" };
 
 	rank[0] = 0;
 	if (span_contains(title, "EngineCore") || span_contains(title, "APIServer") || span_contains(title, "Coordinator") ||

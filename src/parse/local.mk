@@ -15,7 +15,7 @@ libparse_a_SOURCES = \
 	src/parse/stack_text.c src/parse/stack_text.h src/parse/stack_text_private.h src/parse/stack_text_build.c src/parse/stack_json.c \
 	src/parse/json_doc.c src/parse/json_doc.h \
 	src/parse/gpu_say.c src/parse/gpu_say.h \
-	src/parse/rocgdb.c src/parse/rocgdb.h src/parse/rocgdb_private.h src/parse/rocgdb_rows.c \
+	src/parse/rocgdb.c src/parse/rocgdb.h src/parse/rocgdb_private.h src/parse/rocgdb_rows.c src/parse/rocgdb_wrap.c \
 	src/parse/gdb_mi.c src/parse/gdb_mi.h \
 	src/parse/smi_text.c src/parse/smi_text.h src/parse/smi_private.h src/parse/smi_rocm.c src/parse/smi_amd.c \
 	src/parse/smi_box.c src/parse/smi_csv.c \

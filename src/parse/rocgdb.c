@@ -27,7 +27,7 @@ static void clear(struct rocgdb_scan *g)
 	for (int i = 0; i < g->waves; i++)
 		free(g->wave[i].function);
 	g->dispatches = g->waves = 0;
-	g->seen = g->detached = g->failed = g->rows = g->signal_before = g->signal_of_gpu = false;
+	g->seen = g->detached = g->failed = g->rows = g->process = g->signal_before = g->signal_of_gpu = false;
 	g->signal_thread = -1;
 	g->attach = ATTACH_UNKNOWN;
 	g->why[0] = g->signal[0] = 0;
@@ -52,6 +52,7 @@ void rocgdb_see(struct rocgdb_scan *g, uint64_t offset, bool rows)
 		g->offset = offset;
 	g->seen = true;
 	g->rows = g->rows || rows;
+	g->process = g->process || rows;
 }
 
 /* --- the end of a session --- */
@@ -99,7 +100,7 @@ static const char *attach_word(const struct rocgdb_scan *g)
 	case ATTACH_UNKNOWN:
 		break;
 	}
-	return g->rows ? "ok" : "unknown";
+	return g->process ? "ok" : "unknown";
 }
 
 static void end_session(struct rocgdb_scan *g)
@@ -262,9 +263,22 @@ static bool signal_line(struct rocgdb_scan *g, const struct line *l)
 	return true;
 }
 
+/* "#0  0x.. in f () from lib": there is a process to debug, whatever the tables say. */
+static bool is_frame(struct span s)
+{
+	uint64_t n;
+
+	return span_skip(&s, "#") && span_take_uint(&s, &n) && span_starts(s, " ") && span_starts(span_trim(s), "0x") && span_contains(s, " in ");
+}
+
 static bool message(struct rocgdb_scan *g, const struct line *l)
 {
 	struct span s = span_trim(l->text);
+
+	if (g->seen && is_frame(l->text)) {
+		g->process = true;
+		return false; /* the stack is read by others */
+	}
 
 	if (signal_line(g, l) || attach_line(g, l))
 		return true;
@@ -317,6 +331,7 @@ bool rocgdb_line(struct rocgdb_scan *g, const struct line *l)
 		return true;
 	if (rocgdb_host_row(s)) {
 		rocgdb_see(g, l->offset, false);
+		g->process = true;
 		agent_row_of_host(g, s);
 		return true;
 	}

@@ -36,7 +36,9 @@ struct rocgdb_scan {
 	const struct reading_sink *sink;
 	bool seen;              /* something of a session */
 	enum rocgdb_attach attach;
-	bool detached, failed, rows;
+	bool detached, failed;
+	bool rows;              /* of the GPU were seen */
+	bool process;           /* these, or rows or frames of the host: something was attached */
 	char why[200];
 	char signal[24];        /* the last that tells of an error; the first of a GPU thread stays */
 	int64_t signal_thread;  /* gdb's number of the thread that received it; -1 unknown */
@@ -49,7 +51,7 @@ struct rocgdb_scan {
 	uint64_t mi_offset;
 	struct buf row;         /* a row that may go on in the next line */
 	uint64_t row_offset;
-	size_t row_last;        /* length of the last line of it */
+	size_t row_last, row_width; /* lengths of its last and its longest line */
 	struct { char target[64]; char *kernel; } dispatch[ROCGDB_DISPATCHES_MAX];
 	int dispatches;
 	struct rocgdb_wave *wave;

@@ -1,4 +1,4 @@
-/* rocgdb_rows.c - rows of rocgdb's tables, whole or cut over lines. */
+/* rocgdb_rows.c - whole rows of rocgdb's tables. */
 #include "config.h"
 
 #include "parse/rocgdb_private.h"
@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-
-#define HARD_WRAP_MIN 60        /* no terminal is narrower: shorter lines are whole */
 
 static char *text_of(struct span s)
 {
@@ -45,7 +43,7 @@ bool rocgdb_numbers(struct span s, char *out, size_t size)
 }
 
 /* The last word off the end of `s`. */
-static struct span last_word(struct span *s)
+struct span rocgdb_last_word(struct span *s)
 {
 	size_t end, start;
 
@@ -76,14 +74,7 @@ static bool is_state(struct span s)
 	return s.len == 1 && isupper((unsigned char)*s.at);
 }
 
-struct row {
-	uint64_t offset;
-	bool current;
-	int64_t id;             /* -1 unknown */
-	struct span before, after; /* what stands before "AMDGPU X", and behind it */
-};
-
-static void agent_row(struct rocgdb_scan *g, const struct row *row)
+static void agent_row(struct rocgdb_scan *g, const struct rocgdb_row *row)
 {
 	struct span rest = row->after, word, location, threads, cores, arch = span_make("", 0);
 	struct reading r;
@@ -91,9 +82,9 @@ static void agent_row(struct rocgdb_scan *g, const struct row *row)
 
 	if (!span_skip(&rest, " (GPUID ") || !span_take_uint(&rest, &gpuid) || !span_skip(&rest, ")"))
 		return;
-	location = last_word(&rest);
-	threads = last_word(&rest);
-	cores = last_word(&rest);
+	location = rocgdb_last_word(&rest);
+	threads = rocgdb_last_word(&rest);
+	cores = rocgdb_last_word(&rest);
 	/* The layout before 2021 has no state and no architecture. */
 	if (is_state(row->before)) {
 		struct span device = rest;
@@ -136,7 +127,7 @@ static bool take_target(struct span *rest, const char *word, struct span *target
 	return true;
 }
 
-static void queue_row(struct rocgdb_scan *g, const struct row *row)
+static void queue_row(struct rocgdb_scan *g, const struct rocgdb_row *row)
 {
 	struct span rest = row->after, target, address, size, probe, a, b;
 	int64_t qid, read = -1, write = -1, bytes;
@@ -144,11 +135,11 @@ static void queue_row(struct rocgdb_scan *g, const struct row *row)
 
 	if (!take_target(&rest, "(QID ", &target, &qid))
 		return;
-	address = last_word(&rest);
-	size = last_word(&rest);
+	address = rocgdb_last_word(&rest);
+	size = rocgdb_last_word(&rest);
 	probe = rest;
-	b = last_word(&probe);
-	a = last_word(&probe);
+	b = rocgdb_last_word(&probe);
+	a = rocgdb_last_word(&probe);
 	if (span_int(b, &write) && span_int(a, &read))
 		rest = probe;
 	else
@@ -172,7 +163,7 @@ static void queue_row(struct rocgdb_scan *g, const struct row *row)
 	rocgdb_see(g, row->offset, true);
 }
 
-static bool is_fence(struct span s)
+bool rocgdb_is_fence(struct span s)
 {
 	struct span part;
 	int parts = 0;
@@ -248,7 +239,7 @@ static struct span behind_full(struct span s)
 	return span_trim(rest);
 }
 
-static void dispatch_row(struct rocgdb_scan *g, const struct row *row)
+static void dispatch_row(struct rocgdb_scan *g, const struct rocgdb_row *row)
 {
 	struct span rest = row->after, target, grid, workgroup, fence = span_make("", 0), word, probe;
 	int64_t pkid;
@@ -259,7 +250,7 @@ static void dispatch_row(struct rocgdb_scan *g, const struct row *row)
 	workgroup = brackets(&rest);
 	rest = span_trim(rest);
 	probe = rest;
-	if (span_word(&probe, &word) && is_fence(word)) {
+	if (span_word(&probe, &word) && rocgdb_is_fence(word)) {
 		fence = word;
 		rest = span_trim(probe);
 	}
@@ -313,7 +304,7 @@ void rocgdb_wave(struct rocgdb_scan *g, uint64_t offset, int64_t id, struct span
 		w->function = text_of(function);
 }
 
-static void wave_row(struct rocgdb_scan *g, const struct row *row)
+static void wave_row(struct rocgdb_scan *g, const struct rocgdb_row *row)
 {
 	struct span rest = span_trim(row->after), target, pc = span_make("", 0), hex;
 	uint64_t value;
@@ -343,24 +334,24 @@ static void wave_row(struct rocgdb_scan *g, const struct row *row)
 
 static const struct {
 	const char *word;
-	void (*read)(struct rocgdb_scan *, const struct row *);
+	void (*read)(struct rocgdb_scan *, const struct rocgdb_row *);
 } row_kinds[] = {
-	{ "AMDGPU Agent", agent_row },
-	{ "AMDGPU Queue", queue_row },
-	{ "AMDGPU Dispatch", dispatch_row },
-	{ "AMDGPU Wave", wave_row },
+	[ROW_AGENT] = { "AMDGPU Agent", agent_row },
+	[ROW_QUEUE] = { "AMDGPU Queue", queue_row },
+	[ROW_DISPATCH] = { "AMDGPU Dispatch", dispatch_row },
+	[ROW_WAVE] = { "AMDGPU Wave", wave_row },
 };
 
 /* "7"; "1.7" is number 7 of inferior 1. */
-static bool row_id(struct span word, int64_t *id)
+bool rocgdb_row_id(struct span word, int64_t *id)
 {
 	long dot = span_find_last(word, '.');
 
 	return span_int(dot > 0 ? span_sub(word, (size_t)dot + 1, word.len) : word, id);
 }
 
-/* Is it a row: "[*] Id [State] AMDGPU X ..."? Returns which, -1 none. */
-static int row_kind(struct span s, struct row *row)
+/* Is it a row: "[*] Id [State] AMDGPU X ..."? */
+enum rocgdb_row_kind rocgdb_row_kind(struct span s, struct rocgdb_row *row)
 {
 	struct span rest, word;
 	int64_t id;
@@ -374,34 +365,30 @@ static int row_kind(struct span s, struct row *row)
 		row->current = span_skip(&rest, "*");
 		row->id = -1;
 		row->before = span_make("", 0);
-		if (!span_word(&rest, &word) || !row_id(word, &id))
-			return -1;
+		if (!span_word(&rest, &word) || !rocgdb_row_id(word, &id))
+			return ROW_NONE;
 		row->id = id;
 		row->before = span_trim(rest);
 		row->after = span_sub(s, (size_t)at + strlen(row_kinds[i].word), s.len);
-		return (int)i;
+		return (enum rocgdb_row_kind)i;
 	}
-	return -1;
+	return ROW_NONE;
 }
 
-void rocgdb_row_end(struct rocgdb_scan *g)
+void rocgdb_row_read(struct rocgdb_scan *g, struct span text, uint64_t offset)
 {
-	struct row row = { .offset = g->row_offset };
-	int kind;
+	struct rocgdb_row row = { .offset = offset };
+	enum rocgdb_row_kind kind = rocgdb_row_kind(text, &row);
 
-	if (!g->row.len)
-		return;
-	kind = row_kind(buf_as_span(&g->row), &row);
-	if (kind >= 0)
+	if (kind != ROW_NONE)
 		row_kinds[kind].read(g, &row);
-	buf_clear(&g->row);
 }
 
 bool rocgdb_is_row(struct span s)
 {
-	struct row row;
+	struct rocgdb_row row;
 
-	return row_kind(s, &row) >= 0;
+	return rocgdb_row_kind(s, &row) != ROW_NONE;
 }
 
 bool rocgdb_host_row(struct span s)
@@ -410,87 +397,5 @@ bool rocgdb_host_row(struct span s)
 	int64_t id;
 
 	span_skip(&rest, "*");
-	return span_word(&rest, &word) && row_id(word, &id) && span_starts(span_trim(rest), "Thread 0x");
-}
-
-/* --- rows that were cut --- */
-
-static int open_brackets(struct span s)
-{
-	int depth = 0;
-
-	for (size_t i = 0; i < s.len; i++) {
-		if (strchr("([{<", s.at[i]))
-			depth++;
-		else if (strchr(")]}", s.at[i]) || (s.at[i] == '>' && i && s.at[i - 1] != '-'))
-			depth--;
-	}
-	return depth;
-}
-
-/* "0000:05:00.0", "0a:00.0" */
-static bool is_location(struct span s)
-{
-	return s.len >= 7 && s.at[s.len - 2] == '.' && s.at[s.len - 5] == ':' && isdigit((unsigned char)s.at[s.len - 1]);
-}
-
-/* Does the open row lack its end? Decided by what its kind ends in. */
-static bool is_cut(struct span s)
-{
-	struct row row;
-	struct span rest = s, end = last_word(&rest);
-
-	switch (row_kind(s, &row)) {
-	case 0:
-		return !is_location(end);
-	case 1:
-		return !span_starts(end, "0x") || end.len < 18;
-	case 2:
-		return open_brackets(s) > 0 || span_ends(end, "]") || is_fence(end) || span_ends(end, "|");
-	case 3:
-		return open_brackets(s) > 0 || span_is(end, "in") || (span_starts(end, "0x") && span_find(s, " in ") < 0);
-	default:
-		return false;
-	}
-}
-
-/* What gdb prints at the start of a line is no rest of a row. */
-static bool begins_anew(struct span s)
-{
-	static const char *const words[] = { "(gdb)", "[New ", "[Thread ", "[Switching ", "[Inferior ", "[AMDGPU ", "=== ", "No ", "warning:", "Thread ",
-		"#", "=>", "^", "~\"", "&\"", "Detaching " };
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (span_starts(s, words[i]))
-			return true;
-	return false;
-}
-
-bool rocgdb_row_line(struct rocgdb_scan *g, const struct line *l)
-{
-	struct span s = l->text;
-
-	if (rocgdb_is_row(s)) {
-		rocgdb_row_end(g);
-		buf_span(&g->row, s);
-		g->row_offset = l->offset;
-		g->row_last = s.len;
-		return true;
-	}
-	if (!g->row.len)
-		return false;
-	/* gdb indents what it wraps itself; at the terminal's width it breaks anywhere, in a word too. */
-	if (span_starts(s, "  ") && span_trim(s).len && !rocgdb_host_row(s) && !span_contains(s, "Target Id")) {
-		buf_char(&g->row, ' ');
-		buf_span(&g->row, span_trim(s));
-		g->row_last = s.len;
-		return true;
-	}
-	if (s.len && g->row_last >= HARD_WRAP_MIN && !begins_anew(s) && is_cut(buf_as_span(&g->row))) {
-		buf_span(&g->row, s);
-		g->row_last = s.len;
-		return true;
-	}
-	rocgdb_row_end(g);
-	return false;
+	return span_word(&rest, &word) && rocgdb_row_id(word, &id) && span_starts(span_trim(rest), "Thread 0x");
 }

@@ -258,8 +258,10 @@ static void dispatch(struct scan *s, const struct line *l)
 	want = wanted(s, t, bits) | waiting(s);
 	words = (struct engine_words){ .own = want >> P_ENGINE & 1, .found = s->engine_joined ? bits + OF_ENGINE / 64 : NULL };
 
-	if (frame_like(t) || (t.len && *t.at == '#'))
+	if (frame_like(t))
 		want |= 1u << P_STACK;
+	if (t.len && *t.at == '#')
+		want |= 1u << P_STACK | 1u << P_ROCGDB;
 	if (t.len > 2 && (*t.at == '~' || *t.at == '&') && t.at[1] == '"')
 		want |= 1u << P_ROCGDB;
 	if (want >> P_WAVE & 1)

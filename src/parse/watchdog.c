@@ -60,7 +60,7 @@ static bool timeout_line(struct watchdog_scan *w, const struct line *l, size_t a
 	number = span_after(rest, "ran for ");
 	has_ran = span_take_uint(&number, &ran);
 	hash = map_hash(rest.at, rest.len) ^ map_hash(rank, strlen(rank));
-	if (span_contains(before, "exception:"))
+	if (span_contains(before, "exception:") || span_contains(before, "Error:") || span_contains(before, "what():"))
 		for (int i = 0; i < WATCHDOG_SEEN; i++)
 			if (w->seen[i] == hash)
 				return true;

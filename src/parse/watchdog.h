@@ -18,7 +18,7 @@
 
 struct watchdog_scan {
 	const struct reading_sink *sink;
-	uint64_t seen[WATCHDOG_SEEN];   /* hashes of the last timeouts: an exception repeats the text of one */
+	uint64_t seen[WATCHDOG_SEEN];   /* hashes of the last timeouts: exceptions (exception:, Error:, what():) repeat the text of one */
 	uint64_t next;
 };
 
