@@ -209,6 +209,12 @@ static void gather_gpus(struct facts *f)
 		f->gpus = GPUS_UNKNOWN;
 }
 
+/* Where a thread sleeps in the kernel says little of what it does. */
+static bool kernel_view(const struct stack_pair *s)
+{
+	return observation_text_is(&s->last->o, STACK_how, "proc");
+}
+
 /* Two samples of one rank, both after `base` and at least 6 s apart, with the same functions. */
 static bool rank_proved_same(const struct stack_pair *s, int64_t base)
 {
@@ -216,8 +222,8 @@ static bool rank_proved_same(const struct stack_pair *s, int64_t base)
 
 	if (s->same_count < 2)
 		return false;
-	if (observation_text_is(&s->last->o, STACK_how, "proc"))
-		return false; /* where a thread sleeps in the kernel says little of what it does */
+	if (kernel_view(s))
+		return false;
 	if (from < base) {
 		/* The first of the run after base came at most one interval after it. */
 		int64_t interval = (s->last->o.t - from) / (s->same_count - 1);
@@ -264,7 +270,7 @@ static void gather_ranks(struct facts *f)
 		}
 		if (!r->stack)
 			continue;
-		if (r->stack->last->o.t >= f->base)
+		if (r->stack->last->o.t >= f->base && !kernel_view(r->stack))
 			known++;
 		if (rank_proved_same(r->stack, f->base))
 			equal++;
@@ -277,7 +283,7 @@ static void gather_ranks(struct facts *f)
 			equal_waiting += rank_proved_same(r->stack, f->base);
 		}
 	}
-	f->stacks_known = alive && known == alive;
+	f->stacks_known = known;
 	f->stacks_equal = alive && equal == alive;
 	/* The head waits for work and the others for the head: an idle engine of several ranks. */
 	f->parked = alive && parked > 0 && parked + (f->gpus == GPUS_IDLE ? collective : 0) == alive;

@@ -56,7 +56,7 @@ struct facts {
 	bool stacks_equal;                     /* all living ranks sampled twice since base, 6 s apart, and the same */
 	bool majority_waits;                   /* three ranks or more; most of them so sampled and waiting for the GPU or a collective */
 	bool waits_for_gpu;                    /* every rank with a stack waits for the GPU or a collective */
-	bool stacks_known;                     /* every living rank has a stack taken since base */
+	int stacks_known;                      /* living ranks with a stack taken since base that is more than the kernel's view */
 };
 
 #define FACTS_APART_MS 6000     /* two samples closer than this prove nothing */

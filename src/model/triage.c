@@ -368,9 +368,9 @@ static bool hung(const struct facts *f, struct verdict *v)
 /* No stacks can be had (py-spy missing or denied): the log and the GPUs together still tell, with a lower grade. */
 static bool hung_shallow(const struct facts *f, struct verdict *v)
 {
-	if (!stalled(f, 0.95) || f->stacks_known || f->gpus != GPUS_SPIN)
+	if (!stalled(f, 0.95) || f->gpus != GPUS_SPIN)
 		return false;
-	if (f->ranks->with_stack && f->ranks->newest_stack >= f->base)
+	if (f->stacks_known)
 		return false; /* stacks are coming in: wait for the second set */
 	say(v->where, sizeof v->where, "kernel");
 	v->grade = 'C';

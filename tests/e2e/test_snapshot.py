@@ -3,6 +3,7 @@
 the demo, once, by `hangtop stacks`. Speaks TAP."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -47,6 +48,10 @@ def snapshots():
 
 
 print("1..2", flush=True)
-stacks()
+if os.environ.get("HANGTOP_PY_SPY") or shutil.which("py-spy"):
+    stacks()
+else:
+    results.append(True)
+    print("ok 1 # SKIP py-spy is not there")
 snapshots()
 sys.exit(0 if all(results) else 1)

@@ -37,6 +37,7 @@ struct world {
 	const char *where, *candidates;
 	const char *rule;              /* NULL any */
 	const char *via;               /* who counts the requests; NULL the log */
+	const char *how;               /* where the stacks are from; NULL py-spy */
 };
 
 #define LINES .ready = 600, .loading = NONE, .fault = NONE, .fatal = NONE, .start = NONE, .dead3 = NONE, .api_dead = NONE
@@ -76,6 +77,10 @@ static const struct world world[] = {
 	{ "engine gives no work, by its counters", 30, 5, 100, 0, 0, NONE, PARKED, PARKED, 1, 9, "ok", LINES, .via = "metrics",
 		.state = STATE_HUNG, .where = "host" },
 	{ "no stacks, GPUs spin", 30, 5, 100, 100, 0, NONE, NULL, NULL, 0, 0, "ok", LINES, .state = STATE_HUNG, .where = "kernel" },
+	{ "only the kernel's view of stacks, GPUs spin", 30, 5, 100, 100, 0, NONE, "'hrtimer_nanosleep (kernel)'", "'hrtimer_nanosleep (kernel)'",
+		1, 9, "ok", LINES, .state = STATE_HUNG, .where = "kernel", .rule = "hung-shallow", .how = "proc" },
+	{ "only the kernel's view of stacks, GPUs idle: it proves nothing", 60, 5, 100, 0, 0, NONE, "'futex_wait (kernel)'", "'futex_wait (kernel)'",
+		1, 9, "ok", LINES, .state = STATE_SUSPECT, .how = "proc" },
 	{ "no stacks, memory activity unknown: not hung", 60, 5, 100, 100, NONE, NONE, NULL, NULL, 0, 0, "ok", LINES,
 		.state = STATE_SUSPECT },
 	{ "no GPU readings: equal stacks must last", 60, 5, 100, NO_GPUS, GPU_WAIT, GPU_WAIT, 1, 9, "ok", LINES, .state = STATE_SUSPECT },
@@ -134,6 +139,7 @@ static void gpu(struct model *m, int i, double busy, double mem)
 static void rank(struct model *m, const struct world *w, int i)
 {
 	const char *frames = i == 3 ? w->stack3 : w->stack;
+	const char *how = w->how ? w->how : "py-spy";
 	char name[8];
 
 	snprintf(name, sizeof name, "TP%d", i);
@@ -143,10 +149,10 @@ static void rank(struct model *m, const struct world *w, int i)
 	if (!frames)
 		return;
 	if (w->stack_before >= 0)
-		FEED(m, "{'t':%d,'node':'n','kind':'stack','pid':%d,'threads':[{'tid':1,'name':'MainThread','frames':[%s]}]}",
-			S(w->stack_before), 100 + i, frames);
-	FEED(m, "{'t':%d,'node':'n','kind':'stack','pid':%d,'threads':[{'tid':1,'name':'MainThread','frames':[%s]}]}",
-		S(w->stack_age), 100 + i, frames);
+		FEED(m, "{'t':%d,'node':'n','kind':'stack','pid':%d,'how':'%s','threads':[{'tid':1,'name':'MainThread','frames':[%s]}]}",
+			S(w->stack_before), 100 + i, how, frames);
+	FEED(m, "{'t':%d,'node':'n','kind':'stack','pid':%d,'how':'%s','threads':[{'tid':1,'name':'MainThread','frames':[%s]}]}",
+		S(w->stack_age), 100 + i, how, frames);
 }
 
 static void build(struct model *m, const struct world *w)
