@@ -118,8 +118,9 @@ void list_settle(struct list *l, const struct rows *r, int height)
 
 	l->height = height;
 	apply_filter(l, r);
-	if (l->follow && l->tail) {
-		at = nearest(l, r, l->count - 1, -1);
+	if (l->follow) {
+		at = l->tail ? nearest(l, r, l->count - 1, -1) : nearest(l, r, 0, 1);
+		l->quiet = false;
 	} else if (!l->quiet) {
 		for (int i = 0; i < l->count && at < 0; i++)
 			if (selectable(l, r, i) && row_at(l, r, i)->key == l->key)
@@ -133,6 +134,11 @@ void list_settle(struct list *l, const struct rows *r, int height)
 	} else {
 		set_cursor(l, r, at);
 	}
+}
+
+void list_follow(struct list *l)
+{
+	l->follow = true;
 }
 
 void list_move(struct list *l, const struct rows *r, int by)

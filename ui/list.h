@@ -14,7 +14,7 @@
 struct list {
 	bool tail; /* a list that grows at the end: start there and follow */
 	bool quiet; /* no cursor until it is moved */
-	bool follow;
+	bool follow; /* the cursor goes with what is new: the last row of a tail, else the first; until it is moved */
 	uint64_t key; /* of the cursor's row */
 	int cursor; /* index in shown; -1 none */
 	int top; /* first of shown on the screen, pinned rows apart */
@@ -32,6 +32,7 @@ struct list {
 void list_init(struct list *l, bool tail, bool quiet);
 void list_release(struct list *l);
 void list_settle(struct list *l, const struct rows *r, int height);
+void list_follow(struct list *l);
 void list_move(struct list *l, const struct rows *r, int by);
 void list_top(struct list *l, const struct rows *r);
 void list_bottom(struct list *l, const struct rows *r);

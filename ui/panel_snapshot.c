@@ -15,6 +15,7 @@
 #include "ui/waves_fold.h"
 
 #define OUTPUT_LINES 200
+#define LABEL_W 13 /* "in flight" and its like, indented */
 
 static int64_t number(const struct observation *o, int field)
 {
@@ -35,20 +36,28 @@ static void line(struct build *b, uint64_t key)
 	rows_gap(b->rows, 2);
 }
 
-static void kernel(struct build *b, struct span name)
+/* The name, and what it is in words: behind it where there is room, else below. */
+static void kernel(struct build *b, uint64_t key, struct span name)
 {
 	const struct kernel_row *known = b->view->kernels && name.len ? kernels_words(b->view->kernels, name) : NULL;
-	struct buf text;
+	struct buf text, words;
+	int left = b->w - LABEL_W;
 
 	buf_init(&text, 1024);
-	waves_kernel(&text, name, b->w > 60 ? 46 : 24, b->ascii ? "~" : "…");
+	buf_init(&words, 1024);
+	waves_kernel(&text, name, left, b->ascii ? "~" : "…");
 	rows_span(b->rows, STYLE_BOLD, name.len ? buf_as_span(&text) : span_of("unknown kernel"));
-	buf_clear(&text);
 	if (known) {
-		kernel_say(known, name, &text);
-		rows_text(b->rows, STYLE_DIM, " = ");
-		rows_span(b->rows, STYLE_INFO, buf_as_span(&text));
+		buf_text(&words, "= ");
+		kernel_say(known, name, &words);
+		if (text_width(buf_as_span(&text)) + 1 + text_width(buf_as_span(&words)) <= left) {
+			rows_gap(b->rows, 1);
+			rows_span(b->rows, STYLE_INFO, buf_as_span(&words));
+		} else {
+			panel_wrap(b, key, LABEL_W, STYLE_INFO, buf_as_span(&words));
+		}
 	}
+	buf_release(&words);
 	buf_release(&text);
 }
 
@@ -126,7 +135,7 @@ static void dispatches(struct build *b, const struct snapshot_seen *s)
 	for (int i = 0; i < s->dispatch.count; i++) {
 		line(b, key_of(s, 10) + (uint64_t)i);
 		rows_text(b->rows, STYLE_DIM, i ? "           " : "in flight  ");
-		kernel(b, panel_field(s->dispatch.row[i], GDB_DISPATCH_kernel));
+		kernel(b, key_of(s, 10) + (uint64_t)i, panel_field(s->dispatch.row[i], GDB_DISPATCH_kernel));
 	}
 	if (!s->dispatch.count && s->queue.count) {
 		line(b, key_of(s, 10));
@@ -187,47 +196,73 @@ static void instruction(struct build *b, struct span code)
 }
 
 /* "kernel(args) + 88" -> "+88"; a pc when that is all there is. */
-static void place(struct build *b, const struct observation *w)
+static void place(struct buf *out, const struct observation *w)
 {
-	struct span text = panel_field(w, WAVE_place);
+	struct span text = panel_field(w, WAVE_place), pc = panel_field(w, WAVE_pc);
 	long plus = span_find_last(text, '+');
 	int64_t offset;
 
 	if (plus > 0 && span_int(span_sub(text, (size_t)plus + 1, text.len), &offset))
-		rows_print(b->rows, STYLE_NORMAL, " @ +%" PRId64, offset);
-	else if (panel_field(w, WAVE_pc).len) {
-		rows_text(b->rows, STYLE_DIM, " @ ");
-		rows_span(b->rows, STYLE_NORMAL, panel_field(w, WAVE_pc));
-	}
+		buf_printf(out, " @ +%" PRId64, offset);
+	else if (pc.len)
+		buf_printf(out, " @ %.*s", (int)(pc.len < 20 ? pc.len : 20), pc.at);
+}
+
+/* "kernel @ +88: 640 waves, lanes 0-7 only": where there is little room the kernel's name gives way. */
+static void wave_group(struct build *b, const struct observation *w)
+{
+	int64_t count = number(w, WAVE_count);
+	struct span lanes = panel_field(w, WAVE_lanes);
+	bool all = span_is(lanes, "0-63") || span_is(lanes, "0-31");
+	struct buf name, rest;
+	int left;
+
+	buf_init(&name, 1024);
+	buf_init(&rest, 1024);
+	place(&rest, w);
+	buf_printf(&rest, ": %" PRId64 " wave%s", count, count == 1 ? "" : "s");
+	if (lanes.len)
+		buf_printf(&rest, ", lanes %.*s%s", (int)(lanes.len < 80 ? lanes.len : 80), lanes.at, all ? "" : " only");
+	left = b->w - LABEL_W - text_width(buf_as_span(&rest));
+	waves_kernel(&name, panel_field(w, WAVE_kernel), left > 46 ? 46 : left > 12 ? left : 12, b->ascii ? "~" : "…");
+	rows_span(b->rows, STYLE_BOLD, buf_as_span(&name));
+	rows_span(b->rows, STYLE_NORMAL, buf_as_span(&rest));
+	buf_release(&rest);
+	buf_release(&name);
 }
 
 static void waves(struct build *b, const struct snapshot_seen *s)
 {
 	for (int i = 0; i < s->wave.count; i++) {
-		const struct observation *w = s->wave.row[i];
-		int64_t count = number(w, WAVE_count);
-		struct span lanes = panel_field(w, WAVE_lanes), rest = panel_field(w, WAVE_disassembly), code;
-		struct buf name;
+		struct span rest = panel_field(s->wave.row[i], WAVE_disassembly), code;
 
 		line(b, key_of(s, 200) + (uint64_t)i);
 		rows_text(b->rows, STYLE_DIM, i ? "           " : "waves      ");
-		buf_init(&name, 1024);
-		waves_kernel(&name, panel_field(w, WAVE_kernel), b->w > 60 ? 34 : 16, b->ascii ? "~" : "…");
-		rows_span(b->rows, STYLE_BOLD, buf_as_span(&name));
-		buf_release(&name);
-		place(b, w);
-		rows_print(b->rows, STYLE_NORMAL, ": %" PRId64 " wave%s", count, count == 1 ? "" : "s");
-		if (lanes.len) {
-			rows_text(b->rows, STYLE_DIM, ", lanes ");
-			rows_span(b->rows, STYLE_NORMAL, lanes);
-			rows_text(b->rows, STYLE_DIM, span_is(lanes, "0-63") || span_is(lanes, "0-31") ? "" : " only");
-		}
+		wave_group(b, s->wave.row[i]);
 		while (list_is_open(b->list, key_of(s, 0)) && span_line(&rest, &code)) {
 			line(b, key_of(s, 300) + (uint64_t)i);
 			rows_gap(b->rows, 11);
 			instruction(b, code);
 		}
 	}
+}
+
+/* The blocking call and its caller, and what that means: behind it where there is room, else below. */
+static void host_call(struct build *b, uint64_t key, const struct host_call *h)
+{
+	int width = text_width(span_of(h->call)) + (*h->caller ? text_width(span_of(h->caller)) + 4 : 0);
+
+	rows_text(b->rows, STYLE_BOLD, h->call);
+	if (*h->caller) {
+		rows_text(b->rows, STYLE_DIM, b->ascii ? " <- " : " ← ");
+		rows_text(b->rows, STYLE_NORMAL, h->caller);
+	}
+	if (width + 2 + text_width(span_of(h->words)) > b->w - LABEL_W) {
+		panel_wrap(b, key, LABEL_W, STYLE_INFO, span_of(h->words));
+		return;
+	}
+	rows_text(b->rows, STYLE_DIM, ": ");
+	rows_text(b->rows, STYLE_INFO, h->words);
 }
 
 static void host(struct build *b, const struct snapshot_seen *s)
@@ -241,13 +276,7 @@ static void host(struct build *b, const struct snapshot_seen *s)
 		line(b, key_of(s, 400) + (uint64_t)i);
 		rows_text(b->rows, STYLE_DIM, i ? "           " : "host       ");
 		if (snapshot_host_call(text, &call)) {
-			rows_text(b->rows, STYLE_BOLD, call.call);
-			if (*call.caller) {
-				rows_text(b->rows, STYLE_DIM, b->ascii ? " <- " : " ← ");
-				rows_text(b->rows, STYLE_NORMAL, call.caller);
-			}
-			rows_text(b->rows, STYLE_DIM, ": ");
-			rows_text(b->rows, STYLE_INFO, call.words);
+			host_call(b, key_of(s, 400) + (uint64_t)i, &call);
 		} else {
 			const char *top = json_string_value(json_array_get(frames, 0));
 

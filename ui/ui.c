@@ -287,6 +287,7 @@ static void propose_snapshot(struct ui *ui, const struct view *view, struct requ
 		return;
 	}
 	show(ui, PANEL_SNAPSHOT);
+	list_follow(current(ui));
 	ask(request, REQUEST_SNAPSHOT, 0, "");
 }
 
@@ -300,7 +301,7 @@ static void yes(struct ui *ui, const struct view *view, struct request *request)
 
 	snapshots_gather(&all, view->model);
 	if (view->read_only || !all.count || !snapshot_is(s, "preview") || !observation_get_int(s->last, SNAPSHOT_pid, &pid)) {
-		say(ui, view->read_only ? "read only: no snapshot can be taken" : "nothing is proposed: S does");
+		say(ui, view->read_only ? "read only: no snapshot can be taken" : "nothing is proposed yet: S does, and its checks take a moment");
 		return;
 	}
 	if (strlen(ui->armed) == s->id.len && memcmp(ui->armed, s->id.at, s->id.len) == 0) {

@@ -7,7 +7,8 @@ _hangtop_choices() { # SUBCOMMAND --OPTION
 
 _hangtop() {
 	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=run words
-	local commands="run record replay demo export doctor agent help"
+	local commands
+	commands="run help $(hangtop --help 2>/dev/null | sed -n '/^Other subcommands/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' | tr '\n' ' ')"
 
 	[[ " $commands " == *" ${COMP_WORDS[1]} "* && $COMP_CWORD -gt 1 ]] && command=${COMP_WORDS[1]}
 	if [[ $current == = ]]; then

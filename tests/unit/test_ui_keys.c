@@ -310,6 +310,24 @@ static void the_second_y_is_for_the_snapshot_of_the_first(void **state)
 	assert_int_equal(w->request.kind, REQUEST_NONE);
 }
 
+static void the_cursor_goes_to_the_snapshot_that_was_asked_for(void **state)
+{
+	struct world *w = *state;
+
+	scene_snapshot(&w->scene, "4103-1", 20, "done", "ok");
+	press(w, 'v');
+	SHOWS(w, "▸ 10:07:35");
+	press(w, 'S');
+	scene_snapshot(&w->scene, "4103-2", 1, "done", "ok");
+	SHOWS(w, "▸ 10:07:54");
+	press(w, UI_KEY_ENTER);
+	SHOWS(w, "▾ 10:07:54");
+	scene_snapshot(&w->scene, "4103-3", 0, "done", "ok"); /* it was moved: it stays */
+	SHOWS(w, "▸ 10:07:55");
+	press(w, UI_KEY_ENTER);
+	SHOWS(w, "▸ 10:07:54");
+}
+
 static void read_only_takes_no_snapshot(void **state)
 {
 	struct world *w = *state;
@@ -715,6 +733,7 @@ int main(void)
 		TEST(panels),
 		TEST(a_snapshot_is_taken_after_y_twice),
 		TEST(the_second_y_is_for_the_snapshot_of_the_first),
+		TEST(the_cursor_goes_to_the_snapshot_that_was_asked_for),
 		TEST(read_only_takes_no_snapshot),
 		TEST(the_agent_is_asked_after_the_rank_is_typed),
 		TEST(an_alarm_is_acknowledged),
